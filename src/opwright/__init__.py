@@ -1,0 +1,1 @@
+"""Opwright: type annotations to PyTorch operator schemas."""

@@ -1,0 +1,85 @@
+"""What a check says: a place, a code, one sentence and what to type instead.
+
+Knows nothing of schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Severity(str, Enum):
+    """How much a finding weighs: an error stops a registration, a note is a guess or a habit."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a text: lines count from 1, columns from 1 in characters, 0 where not known."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A second place that a finding speaks of, and what stands there."""
+
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding: where, which rule, what is wrong, and what to write instead.
+
+    >>> found = Diagnostic("OW102", "'scales': dict[str, float] has no schema type",
+    ...                    "pass two lists", Span("ops.py", 12, 25))
+    >>> print(found)
+    ops.py:12:25: OW102 'scales': dict[str, float] has no schema type
+      hint: pass two lists
+    """
+
+    code: str
+    message: str
+    hint: str = ""
+    span: Span = Span()
+    severity: Severity = Severity.ERROR
+    related: tuple[Related, ...] = ()
+    excerpt: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.span}: " if str(self.span) else ""
+        lines = [f"{where}{self.code} {self.message}"]
+        if self.excerpt:
+            lines += [f"  {self.excerpt}", f"  {' ' * (self.span.column - 1)}^"]
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class SchemaError(ValueError):
+    """Everything that is wrong with one schema or one function, at once.
+
+    >>> raise SchemaError([Diagnostic("OW001", "a schema needs a name")])
+    Traceback (most recent call last):
+    opwright.findings.SchemaError: OW001 a schema needs a name
+    """
+
+    def __init__(self, findings: Iterable[Diagnostic]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n".join(str(found) for found in self.findings))
+
+    def __reduce__(self) -> tuple[type[SchemaError], tuple[tuple[Diagnostic, ...]]]:
+        return (SchemaError, (self.findings,))

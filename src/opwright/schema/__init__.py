@@ -1,0 +1,1 @@
+"""What a schema is: model, parser, printer, comparison. Standard library only."""

@@ -1,0 +1,50 @@
+"""How a default is written in a schema: the shortest text that torch reads back as that value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from typing_extensions import assert_never
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A default that is a bare word: `bfloat16`, `contiguous_format`, `Mean`."""
+
+    name: str
+
+
+Value: TypeAlias = "bool | int | float | complex | str | Symbol | tuple[Value, ...] | None"
+
+_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\t": r"\t"}
+
+
+def quoted(text: str) -> str:
+    r"""Write a string default; torch reads `'...'` as well, one spelling keeps schemas comparable.
+
+    >>> print(quoted('say "hi"'))
+    "say \"hi\""
+    """
+    return '"' + "".join(_ESCAPES.get(char, char) for char in text) + '"'
+
+
+def literal(value: Value) -> str:
+    """Write one default value.
+
+    >>> literal((1, 2)), literal(1e-6), literal(Symbol("bfloat16")), literal("cpu"), literal(None)
+    ('[1, 2]', '1e-06', 'bfloat16', '"cpu"', 'None')
+    """
+    match value:
+        case None | bool() | int() | float():
+            return repr(value)
+        case complex():
+            return f"{value.imag!r}j"
+        case str():
+            return quoted(value)
+        case Symbol():
+            return value.name
+        case tuple():
+            return f"[{', '.join(map(literal, value))}]"
+        case _:
+            assert_never(value)
