@@ -1,0 +1,156 @@
+"""What an annotated function means as a schema: the one place that decides.
+
+Knows nothing of how annotations are written or read; never raises for what a user wrote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from opwright.findings import Diagnostic
+from opwright.hints.model import Constant, EnumType, Function, Hint, Structure
+from opwright.schema.model import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class AsIs:
+    """The value is passed unchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nullable:
+    """None stays None; anything else goes by `of`."""
+
+    of: Codec
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A sequence, item by item: the dispatcher carries a list, the kernel receives `kind`.
+
+    `kind` is `list`, `tuple` or `torch.Size`. `size` is the length that a call must have; with
+    `repeats` a bare item stands for `size` of them.
+    """
+
+    of: Codec
+    kind: str = "list"
+    size: int | None = None
+    repeats: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """`Literal[...]`: the value is passed unchanged and must be one of these."""
+
+    values: tuple[Constant, ...]
+
+
+class By(Enum):
+    """What of an enum member travels."""
+
+    NAME = "name"
+    VALUE = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class EnumMember:
+    """The call gives a member of `enum` (by value also the bare value); the kernel gets it."""
+
+    enum: EnumType
+    by: By
+
+
+@dataclass(frozen=True, slots=True)
+class JsonText:
+    """Serialised by pydantic as `of`, parsed once per distinct text."""
+
+    of: Hint
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueObject:
+    """An object of torch's opaque type for the class `of`."""
+
+    of: Hint
+
+
+Codec: TypeAlias = "AsIs | Nullable | Each | OneOf | EnumMember | JsonText | OpaqueObject"
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """One Python parameter (or field) that is one schema argument."""
+
+    name: str
+    argument: str
+    codec: Codec = AsIs()
+
+
+@dataclass(frozen=True, slots=True)
+class Splat:
+    """One Python parameter (or field) that is a structure, one schema argument per field.
+
+    `presence` names the `bool` argument that says whether the structure was given at all
+    (`Optional[Cfg]`); with False the fields hold stand-ins and the kernel receives None. `omitted`
+    names the fields (`NotRequired` in a `TypedDict`) that the kernel's dict lacks when None.
+    """
+
+    name: str
+    structure: Structure
+    fields: tuple[Binding, ...]
+    presence: str | None = None
+    omitted: tuple[str, ...] = ()
+
+
+Binding: TypeAlias = "Single | Splat"
+
+
+class Gives(Enum):
+    """The Python form of what a kernel returns."""
+
+    NOTHING = "None"
+    ONE = "one value"
+    TUPLE = "a tuple"
+    STRUCTURE = "a NamedTuple or dataclass"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One return: `argument` names the schema argument that it aliases, if any."""
+
+    codec: Codec = AsIs()
+    argument: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """How the returns of the schema make the Python result; `structure` for `Gives.STRUCTURE`."""
+
+    gives: Gives
+    parts: tuple[Result, ...] = ()
+    structure: Structure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """What an annotated function means: the schema, how values reach it, and what is wrong.
+
+    With an error among `findings` the schema is what could be made out, for editors.
+    """
+
+    schema: Schema
+    bindings: tuple[Binding, ...] = ()
+    results: Results = Results(Gives.NOTHING)
+    findings: tuple[Diagnostic, ...] = ()
+    out: Inferred | None = None
+    """The overload `out` of a function whose `Out` parameter may be left out."""
+
+
+def lower(function: Function, name: str | None = None) -> Inferred:
+    """What `function` means as the operator `name` (`ns::name` or `ns::name.overload`).
+
+    Without a name the function's own is taken.
+    """
+    raise NotImplementedError
