@@ -1,1 +1,46 @@
-"""Opwright: type annotations to PyTorch operator schemas."""
+"""Opwright: type annotations to PyTorch operator schemas.
+
+The face: every public name once, fetched when it is first used, so that importing Opwright costs
+nothing and PyTorch is needed only by the names that register operators.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from opwright.findings import Diagnostic as Diagnostic
+    from opwright.findings import SchemaError as SchemaError
+    from opwright.findings import Severity as Severity
+    from opwright.findings import Span as Span
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Diagnostic": "opwright.findings",
+    "SchemaError": "opwright.findings",
+    "Severity": "opwright.findings",
+    "Span": "opwright.findings",
+}
+
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'opwright' has no attribute {name!r}")
+    try:
+        home = importlib.import_module(_HOMES[name])
+    except ModuleNotFoundError as missing:
+        if missing.name != "torch":
+            raise
+        raise ImportError(
+            f"opwright.{name} needs PyTorch: pip install 'opwright[torch]'", name="torch"
+        ) from None
+    value = globals()[name] = getattr(home, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
