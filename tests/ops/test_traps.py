@@ -1,4 +1,4 @@
-"""Every trap of torch 2.13 that a registration layer meets: shown on plain torch, then cured or refused.
+"""Every trap of torch 2.13 that a registration layer meets: shown, then cured or refused.
 
 The plain half asserts what torch does *wrong*; when it fails, torch has fixed the trap and the cure
 can go. It stands beside the half that registers the same kernel through Opwright.
@@ -58,7 +58,7 @@ class Watching(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-# B1: the on-disk cache of compiled code does not know the registered backward -------------------
+# B1: the on-disk cache of compiled code does not know the registered backward
 
 B1_PLAIN = """
 import sys, torch
@@ -101,7 +101,7 @@ def test_b01_plain_the_disk_cache_serves_the_old_backward(tmp_path: Path) -> Non
     assert run_in_process(B1_PLAIN, tmp_path, "three") == "2.0", "torch has fixed B1"
 
 
-# B2: a kernel that runs under a dispatch mode runs with the Conjugate key excluded ---------------
+# B2: a kernel that runs under a dispatch mode runs with the Conjugate key excluded
 
 
 def square(x: Tensor) -> Tensor:
@@ -126,7 +126,7 @@ def test_b02_plain_conjugation_is_lost_on_the_first_compiled_call(plain: Library
         assert op("square")(COMPLEX).item() == -3.0
 
 
-# B3: the dispatcher drops an argument that equals the schema's default ---------------------------
+# B3: the dispatcher drops an argument that equals the schema's default
 
 
 def test_b03_plain_the_python_default_wins_over_the_value_given(plain: Library) -> None:
@@ -135,7 +135,7 @@ def test_b03_plain_the_python_default_wins_over_the_value_given(plain: Library) 
     assert op("scale")(torch.ones(1), 2.0).item() == 5.0
 
 
-# B4: a list of tensors and a default that is not given -------------------------------------------
+# B4: a list of tensors and a default that is not given
 
 
 def test_b04_plain_a_list_and_an_omitted_default_break_the_backward() -> None:
@@ -152,7 +152,7 @@ def test_b04_plain_a_list_and_an_omitted_default_break_the_backward() -> None:
         cat([x, x * 2]).sum().backward()
 
 
-# B5: a list of optional tensors that holds a None --------------------------------------------------
+# B5: a list of optional tensors that holds a None
 
 
 def test_b05_plain_a_none_in_the_list_cuts_the_gradient() -> None:
@@ -168,7 +168,7 @@ def test_b05_plain_a_none_in_the_list_cuts_the_gradient() -> None:
     assert cat([x, x]).requires_grad
 
 
-# B6: tensors where the dispatcher does not look ---------------------------------------------------
+# B6: tensors where the dispatcher does not look
 
 
 def test_b06_plain_a_hidden_tensor_has_a_gradient_in_eager_only(plain: Library) -> None:
@@ -180,7 +180,7 @@ def test_b06_plain_a_hidden_tensor_has_a_gradient_in_eager_only(plain: Library) 
     assert not compiled(lambda x: op("bag")([x]))(x).requires_grad
 
 
-# B7: a mutable argument that requires grad ---------------------------------------------------------
+# B7: a mutable argument that requires grad
 
 
 def test_b07_plain_writing_a_tensor_that_requires_grad_loses_its_gradient() -> None:
@@ -196,7 +196,7 @@ def test_b07_plain_writing_a_tensor_that_requires_grad_loses_its_gradient() -> N
     assert leaf.grad.item() == 1.0  # 2.0 is right
 
 
-# B8: a kernel that writes through a pointer does not move the version counter -------------------------
+# B8: a kernel that writes through a pointer does not move the version counter
 
 
 def numpy_double_(x: Tensor) -> None:
@@ -216,7 +216,7 @@ def test_b08_plain_a_write_through_numpy_is_not_seen_by_autograd(plain: Library)
     assert w.grad.item() == 2.0  # 1.0 is right; torch's own in-place ops raise here
 
 
-# B9: an alias that the schema does not speak of ---------------------------------------------------------
+# B9: an alias that the schema does not speak of
 
 
 def write_the_result(f: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
@@ -236,7 +236,7 @@ def test_b09_plain_an_undeclared_alias_differs_between_eager_and_compiled(plain:
     assert (f(torch.zeros(1)).item(), compiled(f)(torch.zeros(1)).item()) == (1.0, 0.0)
 
 
-# B10: ambient autocast reaches the kernel in eager only ----------------------------------------------------
+# B10: ambient autocast reaches the kernel in eager only
 
 
 def test_b10_plain_autocast_differs_between_eager_and_compiled() -> None:
@@ -250,7 +250,7 @@ def test_b10_plain_autocast_differs_between_eager_and_compiled() -> None:
         assert (mm(x).dtype, compiled(mm)(x).dtype) == (torch.bfloat16, torch.float32)
 
 
-# B11: leaf_function keeps one state for all calls -----------------------------------------------------------
+# B11: leaf_function keeps one state for all calls
 
 
 def test_b11_plain_two_forwards_then_two_backwards_of_a_leaf_function() -> None:
@@ -268,7 +268,7 @@ def test_b11_plain_two_forwards_then_two_backwards_of_a_leaf_function() -> None:
     torch._dynamo.reset()
 
 
-# B12: torch's own equality of schemas -------------------------------------------------------------------------
+# B12: torch's own equality of schemas
 
 
 def test_b12_plain_unequal_schemas_are_equal() -> None:
@@ -279,7 +279,7 @@ def test_b12_plain_unequal_schemas_are_equal() -> None:
         hash(torch._C.parse_schema("f(int[] x=[1, 2]) -> ()"))
 
 
-# B13: infer_schema writes string defaults as they are ---------------------------------------------------------
+# B13: infer_schema writes string defaults as they are
 
 
 def backslash(x: Tensor, sep: str = "a\\b") -> Tensor:
@@ -291,7 +291,7 @@ def test_b13_plain_a_string_default_comes_back_as_another() -> None:
     assert torch._C.parse_schema(f"f{inferred}").arguments[1].default_value == "a\x08"
 
 
-# B14: a destroyed operator leaves its signature behind -----------------------------------------------------
+# B14: a destroyed operator leaves its signature behind
 
 
 def test_b14_plain_the_old_signature_outlives_the_operator() -> None:
@@ -308,7 +308,7 @@ def test_b14_plain_the_old_signature_outlives_the_operator() -> None:
     assert list(signature.parameters) == ["x", "n"]
 
 
-# B15: autocast and keyword arguments ---------------------------------------------------------------------------
+# B15: autocast and keyword arguments
 
 
 def test_b15_plain_autocast_refuses_keyword_arguments() -> None:
@@ -324,7 +324,7 @@ def test_b15_plain_autocast_refuses_keyword_arguments() -> None:
         scale(torch.ones(1), s=2.0)
 
 
-# B16: an object as a constant cannot be exported to a file -----------------------------------------------------
+# B16: an object as a constant cannot be exported to a file
 
 
 class Factor:
@@ -369,7 +369,7 @@ def test_b16_plain_an_opaque_constant_is_not_loaded_again(
     assert "_custom_obj_0" in caplog.text
 
 
-# B17: a written list of optional tensors -----------------------------------------------------------------------
+# B17: a written list of optional tensors
 
 
 def bump_all(xs: list[Tensor | None]) -> None:
@@ -391,7 +391,7 @@ def test_b17_plain_a_written_list_of_optionals_does_not_compile(plain: Library) 
         compiled(f)(torch.ones(1))
 
 
-# B18: a tape kept behind Inductor's back ----------------------------------------------------------------------
+# B18: a tape kept behind Inductor's back
 
 
 def test_b18_plain_a_hidden_tape_reads_a_buffer_that_inductor_used_again() -> None:
