@@ -6,7 +6,7 @@ Knows nothing of schemas and needs nothing but typing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias, TypeVar, Union
+from typing import Annotated, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
@@ -47,5 +47,5 @@ Json: TypeAlias = Annotated[T, Mark("Json")]
 Opaque: TypeAlias = Annotated[T, Mark("Opaque")]
 """A Python object that travels as torch's opaque type."""
 
-Scalar: TypeAlias = Annotated[Union[int, float, bool, complex], Mark("Scalar")]
+Scalar: TypeAlias = Annotated[int | float | bool | complex, Mark("Scalar")]
 """Any number; unlike `float`, one that comes from a size compiles once."""
