@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from opwright.findings import SchemaError as SchemaError
     from opwright.findings import Severity as Severity
     from opwright.findings import Span as Span
+    from opwright.marks import Aliases as Aliases
+    from opwright.marks import Const as Const
+    from opwright.marks import Json as Json
+    from opwright.marks import Mutable as Mutable
+    from opwright.marks import Opaque as Opaque
+    from opwright.marks import Out as Out
+    from opwright.marks import Scalar as Scalar
 
 __version__ = "0.1.0"
 
@@ -22,6 +29,13 @@ _HOMES = {
     "SchemaError": "opwright.findings",
     "Severity": "opwright.findings",
     "Span": "opwright.findings",
+    "Aliases": "opwright.marks",
+    "Const": "opwright.marks",
+    "Json": "opwright.marks",
+    "Mutable": "opwright.marks",
+    "Opaque": "opwright.marks",
+    "Out": "opwright.marks",
+    "Scalar": "opwright.marks",
 }
 
 __all__ = [*_HOMES]
