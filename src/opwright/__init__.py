@@ -7,8 +7,9 @@ nothing and PyTorch is needed only by the names that register operators.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
 
+# Type checkers take this name for true; importing `typing` would be most of what we cost.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from opwright.findings import Diagnostic as Diagnostic
     from opwright.findings import SchemaError as SchemaError
