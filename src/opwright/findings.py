@@ -41,6 +41,23 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """Text to put in the place of a span; an empty span inserts."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that mend a finding: all or none. A safe one never changes what the code means."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    safe: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding: where, which rule, what is wrong, and what to write instead.
 
@@ -58,6 +75,7 @@ class Diagnostic:
     severity: Severity = Severity.ERROR
     related: tuple[Related, ...] = ()
     excerpt: str = ""
+    fix: Fix | None = None
 
     def __str__(self) -> str:
         where = f"{self.span}: " if str(self.span) else ""
