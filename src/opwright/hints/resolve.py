@@ -1,0 +1,529 @@
+"""What a name means where it is written: followed through scopes, assignments, imports, files.
+
+Knows Python's rules for names; knows nothing of types. Reads text: nothing is imported or run.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+from opwright.findings import SchemaError
+from opwright.hints.files import Folders, Module, dotted, parse_file
+from opwright.hints.model import canonical
+
+FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+ScopeNode: TypeAlias = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+# What a name can mean --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """Something of another package, by its canonical path: `torch.Tensor`, `int`."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A module of the tree; a file, or a folder without `__init__.py`."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A class or function, and the scope that it is written in."""
+
+    node: ast.ClassDef | FunctionNode
+    scope: Scope
+
+    @property
+    def path(self) -> str:
+        """`module.Outer.Name`, as `__module__` and `__qualname__` say it."""
+        return f"{self.scope.module.name}.{self.scope.qualname(self.node.name)}"
+
+    @property
+    def inside(self) -> Scope:
+        return self.scope.child(self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An expression that a name was assigned, and the scope to read it in."""
+
+    node: ast.expr
+    scope: Scope
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A type parameter of Python 3.12, an `ast.TypeVar`."""
+
+    node: ast.AST
+    scope: Scope
+
+    @property
+    def bound(self) -> ast.expr | None:
+        """The bound; constraints are written as a tuple."""
+        return getattr(self.node, "bound", None)
+
+
+Meaning: TypeAlias = "External | Package | Definition | Written | Variable"
+
+
+# What binds a name -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """`from module import name`, or `import module` where the name is empty."""
+
+    module: str
+    level: int = 0
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """`name = node`; `type name[T] = node` has type parameters."""
+
+    node: ast.expr
+    variables: tuple[ast.AST, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    node: ast.ClassDef | FunctionNode
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A parameter, a loop variable: something that only running the code would tell."""
+
+
+Binder: TypeAlias = "Imported | Assigned | Defined | Hidden"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One place that binds a name; `certain` unless it stands under a condition."""
+
+    name: str
+    binder: Binder
+    certain: bool = True
+
+    @property
+    def weak(self) -> bool:
+        """`X = None` before or after the import that gives X its meaning; nothing to go by."""
+        node = self.binder.node if isinstance(self.binder, Assigned) else None
+        fallback = isinstance(node, ast.Constant) and node.value is None
+        return fallback or isinstance(self.binder, Hidden)
+
+
+def best(bindings: Sequence[Binding]) -> Binding:
+    """Of several bindings of one name, the one that annotations mean: what fallbacks
+    stand in for, the last that is certain, else the first.
+    """
+    strong = [binding for binding in bindings if not binding.weak] or bindings
+    certain = [binding for binding in strong if binding.certain]
+    return certain[-1] if certain else strong[0]
+
+
+def bound(body: Sequence[ast.stmt], certain: bool = True) -> Iterator[Binding]:
+    """Every name that these statements bind in their own scope."""
+    for statement in body:
+        for name, binder in _binders(statement):
+            yield Binding(name, binder, certain)
+        if not isinstance(statement, ScopeNode):
+            yield from _bound_inside(statement, certain and isinstance(statement, ast.With))
+
+
+def _bound_inside(statement: ast.stmt, certain: bool) -> Iterator[Binding]:
+    for part in ("body", "orelse", "finalbody"):
+        yield from bound(getattr(statement, part, []), certain)
+    for handler in getattr(statement, "handlers", []):
+        yield from bound(handler.body, certain=False)
+    for case in getattr(statement, "cases", []):
+        yield from bound(case.body, certain=False)
+
+
+def _binders(statement: ast.stmt) -> Iterator[tuple[str, Binder]]:
+    match statement:
+        case ast.Import(names):
+            for alias in names:
+                whole = alias.name if alias.asname else alias.name.partition(".")[0]
+                yield alias.asname or whole, Imported(whole)
+        case ast.ImportFrom(module, names, level):
+            for alias in names:
+                if alias.name != "*":
+                    yield alias.asname or alias.name, Imported(module or "", level, alias.name)
+        case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield statement.name, Defined(statement)
+        case ast.Assign(targets, value):
+            for target in targets:
+                yield from _unpacked(target, value)
+        case ast.AnnAssign(target, _, value) if value is not None:
+            yield from _unpacked(target, value)
+        case ast.For(target) | ast.AsyncFor(target):
+            yield from _unpacked(target, None)
+        case ast.With(items) | ast.AsyncWith(items):
+            for item in items:
+                if item.optional_vars is not None:
+                    yield from _unpacked(item.optional_vars, None)
+        case _ if type(statement).__name__ == "TypeAlias":  # PEP 695, Python 3.12
+            name, value = getattr(statement, "name"), getattr(statement, "value")  # noqa: B009
+            yield name.id, Assigned(value, tuple(getattr(statement, "type_params", ())))
+
+
+def _unpacked(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, Binder]]:
+    match target:
+        case ast.Name(name):
+            yield name, Hidden() if value is None else Assigned(value)
+        case ast.Tuple(parts) | ast.List(parts):
+            values: Sequence[ast.expr | None] = [None] * len(parts)
+            if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(parts):
+                values = value.elts
+            for part, given in zip(parts, values, strict=True):
+                yield from _unpacked(part, given)
+        case ast.Starred(part):
+            yield from _unpacked(part, None)
+
+
+def parameters(node: FunctionNode | ast.Lambda) -> Iterator[ast.arg]:
+    """Every parameter in the order of the text."""
+    given = node.args
+    yield from (*given.posonlyargs, *given.args)
+    yield from filter(None, [given.vararg])
+    yield from given.kwonlyargs
+    yield from filter(None, [given.kwarg])
+
+
+# Scopes ----------------------------------------------------------------------------------------
+
+
+class Scope:
+    """A module, class or function body, in which names have meanings."""
+
+    def __init__(
+        self, node: ScopeNode, module: Module, sources: Sources, parent: Scope | None = None
+    ) -> None:
+        self.node = node
+        self.module = module
+        self.sources = sources
+        self.parent = parent
+        self._children: dict[int, Scope] = {}
+
+    def child(self, node: ast.ClassDef | FunctionNode) -> Scope:
+        """The body of a class or function that is written in this scope."""
+        known = self._children.get(id(node))
+        if known is None:
+            known = self._children[id(node)] = Scope(node, self.module, self.sources, self)
+        return known
+
+    def qualname(self, name: str) -> str:
+        """`Outer.name`, `function.<locals>.name`."""
+        if self.parent is None or isinstance(self.node, ast.Module):
+            return name
+        inner = name if isinstance(self.node, ast.ClassDef) else f"<locals>.{name}"
+        return self.parent.qualname(f"{self.node.name}.{inner}")
+
+    def with_names(self, meanings: Mapping[str, Meaning]) -> Scope:
+        """This scope, with some names that mean something else in one place."""
+        return _Named(self, meanings) if meanings else self
+
+    def with_variables(self, variables: Sequence[ast.AST]) -> Scope:
+        """This scope with the `T` of `def f[T: int](...)` or `type A[T] = ...` (Python 3.12)."""
+        names = {getattr(part, "name", ""): part for part in variables}
+        return self.with_names({name: Variable(part, self) for name, part in names.items()})
+
+    @cached_property
+    def bindings(self) -> dict[str, list[Binding]]:
+        found: dict[str, list[Binding]] = {}
+        for binding in (*self._parameters(), *bound(self.node.body)):
+            found.setdefault(binding.name, []).append(binding)
+        return found
+
+    def _parameters(self) -> Iterator[Binding]:
+        if isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for parameter in parameters(self.node):
+                yield Binding(parameter.arg, Hidden())
+
+    @cached_property
+    def stars(self) -> list[ast.ImportFrom]:
+        """`from m import *` statements, the last first."""
+        if not isinstance(self.node, ast.Module):
+            return []
+        found = [
+            node
+            for statement in self.node.body
+            if not isinstance(statement, ScopeNode)
+            for node in ast.walk(statement)
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+        ]
+        return found[::-1]
+
+    def meaning(self, node: ast.expr) -> Meaning | None:
+        """What a dotted name means here; other expressions mean themselves."""
+        match node:
+            case ast.Name(name):
+                return self.lookup(name)
+            case ast.Attribute(value, name):
+                owner = self.meaning(value)
+                return None if owner is None else self.sources.attribute(owner, name)
+            case _:
+                return Written(node, self)
+
+    def lookup(self, name: str) -> Meaning | None:
+        """What a bare name means here: this scope, the enclosing ones, star imports, builtins."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.bindings and not (scope is not self and scope.is_class):
+                return scope.own(name)
+            found = scope.starred(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return External(name) if hasattr(builtins, name) else None
+
+    @property
+    def is_class(self) -> bool:
+        return isinstance(self.node, ast.ClassDef)
+
+    def own(self, name: str) -> Meaning | None:
+        """What this very scope binds the name to, followed to its end."""
+        binder = best(self.bindings[name]).binder
+        match binder:
+            case Defined(node):
+                return Definition(node, self)
+            case Imported():
+                with self.sources.following(self, name) as again:
+                    return None if again else self.sources.imported(binder, self.module)
+            case Assigned(ast.Name() | ast.Attribute() as node, ()):
+                with self.sources.following(self, name) as again:
+                    return None if again else self._aliased(node, name)
+            case Assigned(node, variables):
+                return Written(node, self.with_variables(variables), name)
+            case Hidden():
+                return None
+
+    def _aliased(self, node: ast.expr, name: str) -> Meaning | None:
+        """`A = b.C`: what stands behind, or the expression where that is not known."""
+        if isinstance(node, ast.Name) and node.id == name and self.parent is not None:
+            return self.parent.lookup(name)
+        return self.meaning(node) or Written(node, self, name)
+
+    def starred(self, name: str) -> Meaning | None:
+        """What a star import brings under this name."""
+        for star in self.stars:
+            target = self.sources.find(star.module or "", star.level, self.module)
+            scope = target and self.sources.scope_of(target)
+            with self.sources.following(self, f"{name} of *") as again:
+                if scope and not again and scope.exports(name):
+                    return scope.lookup(name)
+        return None
+
+    def exports(self, name: str) -> bool:
+        """Whether `from this import *` brings the name."""
+        if self._all is not None:
+            return name in self._all
+        if name in self.bindings:
+            return not name.startswith("_")
+        return not name.startswith("_") and self.starred(name) is not None
+
+    @cached_property
+    def _all(self) -> frozenset[str] | None:
+        """`__all__`, as far as its words are written out."""
+        words = [
+            part.value
+            for statement in self.node.body
+            if _extends_all(statement)
+            for part in ast.walk(statement)
+            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        ]
+        return frozenset(words) if words else None
+
+
+def _extends_all(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assign([ast.Name("__all__")]) | ast.AnnAssign(ast.Name("__all__")):
+            return True
+        case ast.AugAssign(ast.Name("__all__")):
+            return True
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name("__all__")))):
+            return True
+        case _:
+            return False
+
+
+class _Named(Scope):
+    """A scope with a few names on top."""
+
+    def __init__(self, outer: Scope, names: Mapping[str, Meaning]) -> None:
+        super().__init__(outer.node, outer.module, outer.sources, outer.parent)
+        self._outer = outer
+        self._names = names
+
+    def lookup(self, name: str) -> Meaning | None:
+        return self._names.get(name) or self._outer.lookup(name)
+
+
+# Files -----------------------------------------------------------------------------------------
+
+# What is defined in these is known by its path; reading on would lead behind the public name.
+_KNOWN = frozenset(sys.stdlib_module_names) | {
+    *("jaxtyping", "numpy", "opwright", "pydantic", "torch", "typing_extensions")
+}
+# A survey of torch's own tree follows its private modules, as it would any other's.
+_TORCH = {
+    "torch",
+    "torch._C",
+    "torch._library.custom_ops",
+    "torch._library.infer_schema",
+    "torch._library.triton",
+    "torch._tensor",
+    "torch.autograd",
+    "torch.autograd.variable",
+    "torch.library",
+    "torch.nn",
+    "torch.nn.modules.module",
+    "torch.nn.parameter",
+    "torch.types",
+}
+
+
+def is_known(module: str) -> bool:
+    """Whether names of this module are known by path and never looked up in files."""
+    top = module.partition(".")[0]
+    return top in _KNOWN and (top != "torch" or module in _TORCH)
+
+
+class Sources:
+    """A tree of source files: parsed on demand, each once, and never imported."""
+
+    def __init__(self) -> None:
+        self.folders = Folders()
+        self._scopes: dict[Path, Scope | SchemaError] = {}
+        self._open: set[tuple[int, str]] = set()
+
+    def open(self, path: Path, data: bytes | None = None) -> Scope:
+        """The scope of a file; raises `SchemaError` where it cannot be read."""
+        known = self._scopes.get(path)
+        if known is None:
+            try:
+                module = parse_file(path, data)
+                known = Scope(module.tree, module, self)
+            except SchemaError as error:
+                known = error
+            self._scopes[path] = known
+        if isinstance(known, SchemaError):
+            raise known
+        return known
+
+    def forget(self, path: Path) -> None:
+        """Drop the tree of a file; what others hold of it stays valid."""
+        self._scopes.pop(path, None)
+
+    def scope_of(self, path: Path) -> Scope | None:
+        """The scope of a file that another one imports; None where it cannot be read."""
+        if path.suffix not in (".py", ".pyi"):
+            return None
+        try:
+            return self.open(path)
+        except SchemaError:  # reported when the file itself is asked for
+            return None
+
+    def following(self, scope: Scope, name: str) -> _Following:
+        """Guard against names that lead back to themselves."""
+        return _Following(self._open, (id(scope), name))
+
+    def find(self, module: str, level: int, importer: Module) -> Path | None:
+        """The file that an import statement names."""
+        if not level:
+            return self.folders.absolute(module, importer.folder)
+        folder = importer.folder
+        for _ in range(level - 1):
+            folder = folder.parent
+        return self.folders.below(folder, module)
+
+    def imported(self, imported: Imported, importer: Module) -> Meaning | None:
+        """What an import statement brings."""
+        if not imported.level and is_known(imported.module):
+            return External(canonical(_joined(imported.module, imported.name)))
+        target = self.find(imported.module, imported.level, importer)
+        if target is None or (target == importer.path and not imported.name):
+            return External(canonical(_joined(self._written(imported, importer), imported.name)))
+        return self.attribute(Package(target), imported.name) if imported.name else Package(target)
+
+    def _written(self, imported: Imported, importer: Module) -> str:
+        """The dotted name of a module that is not there."""
+        if not imported.level:
+            return imported.module
+        package = importer.name.split(".")
+        keep = len(package) - imported.level + (importer.path.stem == "__init__")
+        return _joined(".".join(package[: max(keep, 0)]), imported.module)
+
+    def attribute(self, owner: Meaning, name: str) -> Meaning | None:
+        """What `owner.name` means."""
+        match owner:
+            case External(path):
+                return External(canonical(_joined(path, name)))
+            case Package(path):
+                return self._of_module(path, name)
+            case Definition(ast.ClassDef() as node, scope):
+                return self._of_class(node, scope, name)
+            case Definition() | Written() | Variable():
+                return None
+
+    def _of_module(self, path: Path, name: str) -> Meaning | None:
+        scope = self.scope_of(path)
+        if scope is not None and name in scope.bindings:
+            return scope.own(name)
+        if path.stem == "__init__" or not path.suffix:
+            inner = self.folders.below(path.parent if path.suffix else path, name)
+            if inner is not None:
+                return Package(inner)
+        starred = scope and scope.starred(name)
+        return starred or External(canonical(_joined(dotted(path), name)))
+
+    def _of_class(self, node: ast.ClassDef, scope: Scope, name: str) -> Meaning | None:
+        inside = scope.child(node)
+        if name in inside.bindings:
+            return inside.own(name)
+        for base in node.bases:
+            with self.following(inside, f".{name}") as again:
+                meaning = None if again else scope.meaning(base)
+                found = meaning and self.attribute(meaning, name)
+            if found is not None:
+                return found
+        return None
+
+
+def _joined(module: str, name: str) -> str:
+    return f"{module}.{name}" if module and name else module or name
+
+
+class _Following:
+    """Marks a name as being followed; entering answers whether it already was."""
+
+    def __init__(self, open_names: set[tuple[int, str]], name: tuple[int, str]) -> None:
+        self._open = open_names
+        self._name = name
+
+    def __enter__(self) -> bool:
+        self._again = self._name in self._open
+        self._open.add(self._name)
+        return self._again
+
+    def __exit__(self, *failure: object) -> None:
+        if not self._again:
+            self._open.discard(self._name)
