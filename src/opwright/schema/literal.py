@@ -17,16 +17,23 @@ class Symbol:
 
 Value: TypeAlias = "bool | int | float | complex | str | Symbol | tuple[Value, ...] | None"
 
-_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\t": r"\t"}
+ESCAPES = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\t": "t", "\v": "v", '"': '"', "\\": "\\"}
+"""The characters that torch reads after a backslash, beside three octal digits."""
 
 
 def quoted(text: str) -> str:
     r"""Write a string default; torch reads `'...'` as well, one spelling keeps schemas comparable.
 
-    >>> print(quoted('say "hi"'))
-    "say \"hi\""
+    >>> print(quoted('say "hi"'), quoted("\r"))
+    "say \"hi\"" "\015"
     """
-    return '"' + "".join(_ESCAPES.get(char, char) for char in text) + '"'
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in ESCAPES:
+        return f"\\{ESCAPES[char]}"
+    return char if ord(char) >= 32 and ord(char) != 127 else f"\\{ord(char):03o}"
 
 
 def literal(value: Value) -> str:

@@ -1,21 +1,69 @@
-"""What a schema is: frozen values that print themselves in canonical form.
+"""What a schema is: frozen values that print themselves in canonical form and keep their rules.
 
-Knows nothing of Python annotations or torch.
-
-The alias mark sits on the type node, where the grammar puts it, so printing is compositional:
-`Tensor(a!)[]` is a list of written tensors, `Tensor[](a!)` a written list.
+Knows nothing of texts, Python annotations or torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from typing_extensions import assert_never
-
+from opwright.codes import CODES
+from opwright.findings import Diagnostic, SchemaError
+from opwright.schema.fit import misfit
+from opwright.schema.kinds import APPLIED, BASES, MARKED, depth
+from opwright.schema.kinds import Alias as Alias
+from opwright.schema.kinds import Apply as Apply
+from opwright.schema.kinds import Base as Base
+from opwright.schema.kinds import List as List
+from opwright.schema.kinds import Maybe as Maybe
+from opwright.schema.kinds import Type as Type
+from opwright.schema.kinds import aliases as aliases
+from opwright.schema.kinds import nodes as nodes
+from opwright.schema.letters import lettered
+from opwright.schema.literal import Symbol as Symbol
 from opwright.schema.literal import Value, literal
+
+DEPTH = 50
+"""How many types may stand inside each other."""
+
+KEYWORDS = frozenset(
+    (
+        *(
+            "False",
+            "None",
+            "True",
+            "and",
+            "as",
+            "assert",
+            "break",
+            "class",
+            "continue",
+            "def",
+            "del",
+        ),
+        *(
+            "elif",
+            "else",
+            "for",
+            "global",
+            "if",
+            "import",
+            "in",
+            "is",
+            "not",
+            "or",
+            "pass",
+            "raise",
+        ),
+        *("return", "while", "with"),
+    )
+)
+"""The words that torch does not take as a name; `lambda`, `from` or `async` it does."""
 
 
 class Required(Enum):
@@ -33,112 +81,22 @@ REQUIRED: Literal[Required.REQUIRED] = Required.REQUIRED
 Default: TypeAlias = "Value | Literal[Required.REQUIRED]"
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
-    """An alias annotation `(before! -> after)`: sets are sorted tuples; `*` is the wildcard.
-
-    `after` equals `before` when the text has no arrow. `Tensor!` is `Alias((), writes=True)`.
-
-    >>> print(Alias(("a",), writes=True), Alias(("a", "b")), Alias(("a",), after=("*",)))
-    (a!) (a|b) (a -> *)
-    """
-
-    before: tuple[str, ...] = ()
-    writes: bool = False
-    after: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "before", tuple(sorted(set(self.before))))
-        after = self.before if self.after is None else tuple(sorted(set(self.after)))
-        object.__setattr__(self, "after", after)
-
-    def __str__(self) -> str:
-        if not self.before and not self.after:
-            return "!" if self.writes else ""
-        after = "" if self.after == self.before else f" -> {'|'.join(self.after or ())}"
-        return f"({'|'.join(self.before)}{'!' if self.writes else ''}{after})"
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """A named type: `Tensor`, `SymInt`, `ScalarType`, a type variable, a class `__torch__....`."""
-
-    name: str
-    alias: Alias | None = None
-
-    def __str__(self) -> str:
-        return f"{self.name}{self.alias or ''}"
-
-
-@dataclass(frozen=True, slots=True)
-class Maybe:
-    """An optional type, `T?`."""
-
-    of: Type
-
-    def __str__(self) -> str:
-        return f"{self.of}?"
-
-
-@dataclass(frozen=True, slots=True)
-class List:
-    """A list, `T[]`, or with a size, `T[2]` (which torch does not enforce)."""
-
-    of: Type
-    size: int | None = None
-    alias: Alias | None = None
-
-    def __str__(self) -> str:
-        size = "" if self.size is None else self.size
-        return f"{self.of}[{size}]{self.alias or ''}"
-
-
-@dataclass(frozen=True, slots=True)
-class Apply:
-    """A type with arguments: `Dict(str, Tensor)`, `Union(int, str)`; a tuple has no name."""
-
-    name: str
-    of: tuple[Type, ...]
-    alias: Alias | None = None
-
-    def __str__(self) -> str:
-        return f"{self.name}({', '.join(map(str, self.of))}){self.alias or ''}"
-
-
-Type: TypeAlias = "Base | Maybe | List | Apply"
-
-
-def nodes(kind: Type) -> Iterator[Type]:
-    """Walk a type from the outside in.
-
-    >>> [str(node) for node in nodes(Maybe(List(Base("Tensor"))))]
-    ['Tensor[]?', 'Tensor[]', 'Tensor']
-    """
-    waiting = [kind]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if isinstance(node, Apply):
-            waiting.extend(reversed(node.of))
-        elif isinstance(node, (Maybe, List)):
-            waiting.append(node.of)
-
-
-def aliases(kind: Type) -> Iterator[Alias]:
-    """Every alias annotation of a type, from the outside in."""
-    for node in nodes(kind):
-        if not isinstance(node, Maybe) and node.alias is not None:
-            yield node.alias
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Argument:
-    """One argument of an operator."""
+    """One argument of an operator.
+
+    Two are equal when they are written alike, so a default of `1` is not one of `True` or `1.0`.
+    """
 
     name: str
     type: Type
     default: Default = REQUIRED
     kw_only: bool = False
+
+    @property
+    def required(self) -> bool:
+        """Whether the argument must be given."""
+        return self.default is REQUIRED
 
     @property
     def writes(self) -> bool:
@@ -148,6 +106,14 @@ class Argument:
     def __str__(self) -> str:
         default = "" if self.default is REQUIRED else f"={literal(self.default)}"
         return f"{self.type} {self.name}{default}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Argument):
+            return NotImplemented
+        return self.kw_only == other.kw_only and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash((str(self), self.kw_only))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +132,8 @@ class Schema:
     """What an operator takes, writes and gives back; `str()` is the canonical form.
 
     Alias sets are relettered on construction, so two schemas that differ only in letters are equal.
+    A schema that torch could not read back, or that breaks a rule of schemas, is not constructed:
+    `SchemaError` holds everything that is wrong with it.
 
     >>> x = Argument("x", Base("Tensor", Alias(("z",), writes=True)))
     >>> print(Schema("mylib::zero_", arguments=(x,)))
@@ -180,9 +148,21 @@ class Schema:
     varrets: bool = False
 
     def __post_init__(self) -> None:
-        arguments, returns = _relettered(self.arguments, self.returns)
-        object.__setattr__(self, "arguments", arguments)
-        object.__setattr__(self, "returns", returns)
+        found = faults(self.name, self.overload, self.arguments, self.returns, self.varargs)
+        if findings := [broken.finding() for broken in found]:
+            raise SchemaError(findings)
+        self._reletter()
+
+    def _reletter(self) -> None:
+        kinds = [*(part.type for part in self.arguments), *(part.type for part in self.returns)]
+        new = lettered(kinds)
+        if new is kinds:
+            return
+        arguments = (replace(a, type=kind) for a, kind in zip(self.arguments, new, strict=False))
+        object.__setattr__(self, "arguments", tuple(arguments))
+        rest = new[len(self.arguments) :]
+        returns = (replace(r, type=kind) for r, kind in zip(self.returns, rest, strict=True))
+        object.__setattr__(self, "returns", tuple(returns))
 
     @property
     def namespace(self) -> str:
@@ -207,59 +187,202 @@ class Schema:
         for argument in self.arguments:
             if argument.kw_only and not starred:
                 yield "*"
-            starred = argument.kw_only
+                starred = True
             yield str(argument)
         if self.varargs:
             yield "..."
 
     def _returns(self) -> str:
         parts = [*map(str, self.returns), *(["..."] if self.varrets else [])]
-        return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+        if len(parts) == 1 and not parts[0].startswith("("):
+            return parts[0]
+        return f"({', '.join(parts)})"
 
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+class Part(Enum):
+    """What a fault speaks of."""
+
+    NAME = "name"
+    ARGUMENT = "argument"
+    TYPE = "type"
+    DEFAULT = "default"
+    RETURN = "return"
 
 
-def _letter(index: int) -> str:
-    """`a` to `z`, then `a1`, `b1`, ..."""
-    turn, place = divmod(index, len(_LETTERS))
-    return f"{_LETTERS[place]}{turn or ''}"
+class Fault(NamedTuple):
+    """A rule of schemas that is broken: which part (of the how-manieth argument or return)."""
+
+    part: Part
+    number: int
+    code: str
+    message: str
+    hint: str
+
+    def finding(self) -> Diagnostic:
+        """The fault as a finding without a place."""
+        return Diagnostic(self.code, self.message, self.hint, severity=CODES[self.code].severity)
 
 
-def _relettered(
-    arguments: tuple[Argument, ...], returns: tuple[Return, ...]
-) -> tuple[tuple[Argument, ...], tuple[Return, ...]]:
-    """Name alias sets a, b, c ... in order of first appearance."""
-    letters: dict[str, str] = {"*": "*"}
-    for kind in (*(a.type for a in arguments), *(r.type for r in returns)):
-        for alias in aliases(kind):
-            for name in (*alias.before, *(alias.after or ())):
-                letters.setdefault(name, _letter(len(letters) - 1))
-    if all(old == new for old, new in letters.items()):
-        return arguments, returns
-    return (
-        tuple(replace(part, type=_renamed(part.type, letters)) for part in arguments),
-        tuple(replace(part, type=_renamed(part.type, letters)) for part in returns),
-    )
+def faults(
+    name: str,
+    overload: str,
+    arguments: Sequence[Argument],
+    returns: Sequence[Return],
+    varargs: bool,
+) -> Iterator[Fault]:
+    """Every rule that these parts break. Each is stated once, here, for all ways to a schema."""
+    yield from _name_faults(name, overload)
+    yield from _order_faults(arguments, varargs=varargs)
+    yield from _repeated_names(arguments)
+    for index, argument in enumerate(arguments):
+        yield from _word_faults(Part.ARGUMENT, index, argument.name)
+        yield from _type_faults(Part.TYPE, index, argument.type)
+        yield from _default_faults(index, argument)
+    for index, result in enumerate(returns):
+        if result.name is not None:
+            yield from _word_faults(Part.RETURN, index, result.name)
+        yield from _type_faults(Part.RETURN, index, result.type)
 
 
-def _renamed(kind: Type, letters: dict[str, str]) -> Type:
-    match kind:
-        case Maybe(of):
-            return Maybe(_renamed(of, letters))
-        case List(of, size, alias):
-            return List(_renamed(of, letters), size, _renamed_alias(alias, letters))
-        case Apply(name, of, alias):
-            renamed = tuple(_renamed(part, letters) for part in of)
-            return Apply(name, renamed, _renamed_alias(alias, letters))
-        case Base(name, alias):
-            return Base(name, _renamed_alias(alias, letters))
-        case _:
-            assert_never(kind)
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_]*)?\Z")
 
 
-def _renamed_alias(alias: Alias | None, letters: dict[str, str]) -> Alias | None:
-    if alias is None:
-        return None
-    before = tuple(letters[name] for name in alias.before)
-    return Alias(before, alias.writes, tuple(letters[name] for name in alias.after or ()))
+def readable(name: str) -> bool:
+    """Whether torch reads the word as a name.
+
+    >>> readable("x1"), readable("lambda"), readable("class"), readable("\u00e9tat")
+    (True, True, False, False)
+    """
+    return name not in KEYWORDS and _IDENTIFIER.match(name) is not None
+
+
+def _name_faults(name: str, overload: str) -> Iterator[Fault]:
+    if _NAME.match(name) is None or not KEYWORDS.isdisjoint(name.split("::")):
+        message = f"{name!r} is no name of an operator"
+        yield Fault(Part.NAME, 0, "OW004", message, "write `namespace::name`, in ASCII letters")
+    if overload and not readable(overload):
+        hint = "write `name.overload`, in ASCII letters"
+        yield Fault(Part.NAME, 0, "OW004", f"{overload!r} is no name of an overload", hint)
+    elif overload == "default" or overload.startswith("__"):
+        hint = "leave the overload out" if overload == "default" else "drop the underscores"
+        message = f"torch keeps the overload name {overload!r} for itself"
+        yield Fault(Part.NAME, 0, "OW004", message, hint)
+
+
+def _order_faults(arguments: Sequence[Argument], *, varargs: bool) -> Iterator[Fault]:
+    """Keyword-only last; no required positional after a default; no default beside `...`."""
+    default: Argument | None = None
+    keyword: Argument | None = None
+    for index, argument in enumerate(arguments):
+        name = argument.name
+        if argument.kw_only:
+            keyword = keyword or argument
+        elif keyword is not None:
+            message = f"positional {name!r} stands after keyword-only {keyword.name!r}"
+            yield Fault(Part.ARGUMENT, index, "OW010", message, "move it before the `*`")
+        elif default is not None and argument.required:
+            message = f"{name!r} has no default but stands after {default.name!r}, which has one"
+            hint = "give it a default, move it forward, or put `*` before it"
+            yield Fault(Part.ARGUMENT, index, "OW009", message, hint)
+        if not argument.required:
+            default = default or argument
+            if varargs:
+                message = f"{name!r} has a default in a schema with `...`"
+                yield Fault(Part.DEFAULT, index, "OW011", message, "remove the default or `...`")
+
+
+def _repeated_names(arguments: Sequence[Argument]) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for index, argument in enumerate(arguments):
+        if argument.name in seen:
+            message = f"two arguments have the name {argument.name!r}"
+            yield Fault(Part.ARGUMENT, index, "OW008", message, "rename one of them")
+        seen.add(argument.name)
+
+
+def _word_faults(part: Part, index: int, word: str) -> Iterator[Fault]:
+    if not readable(word):
+        message = f"torch does not read {word!r} as a name"
+        yield Fault(part, index, "OW004", message, "write another word, in ASCII letters")
+
+
+def _default_faults(index: int, argument: Argument) -> Iterator[Fault]:
+    if argument.default is REQUIRED or depth(argument.type) > DEPTH:
+        return
+    if found := misfit(argument.type, argument.default):
+        message = f"{argument.name}: {found.message}"
+        yield Fault(Part.DEFAULT, index, found.code, message, found.hint)
+
+
+def _type_faults(part: Part, index: int, kind: Type) -> Iterator[Fault]:
+    if depth(kind) > DEPTH:
+        message = f"more than {DEPTH} types stand inside each other"
+        yield Fault(part, index, "OW005", message, "write a flatter type")
+        return
+    for node in nodes(kind):
+        if (stranger := unknown(node)) is not None:
+            yield Fault(part, index, "OW003", *stranger)
+        if not isinstance(node, Maybe) and node.alias is not None and not _writable(node):
+            message = f"{node.alias!r} is no alias annotation of a schema"
+            yield Fault(part, index, "OW012", message, "name the sets: `(a)`, `(a!)`, `(a -> *)`")
+
+
+def unknown(node: Type) -> tuple[str, str] | None:
+    """Why torch has no such type, and what to write; looks at the outermost node alone.
+
+    >>> unknown(Base("Tensr"))
+    ("torch has no type 'Tensr'", 'write `Tensor`')
+    """
+    match node:
+        case Base(name):
+            return None if name in BASES or _NAMED.match(name) else _unknown_name(name)
+        case Apply(name, of):
+            if name not in APPLIED:
+                return _unknown_name(name)
+            if len(of) not in APPLIED[name]:
+                return f"{name} does not take {len(of)} types", f"write `{_EXAMPLES[name]}`"
+            if name == "Union" and len(set(of)) < 2:
+                return "a Union needs two different types", f"write `{of[0]}`"
+        case Maybe(Base("NoneType")):
+            return "NoneType? says None twice", "write `NoneType`"
+    return None
+
+
+_NAMED = re.compile(r"(?:[a-z][A-Za-z0-9_]*|[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+)\Z")
+_EXAMPLES = {
+    "Await": "Await(Tensor)",
+    "Dict": "Dict(str, Tensor)",
+    "Future": "Future(Tensor)",
+    "RRef": "RRef(Tensor)",
+    "Union": "Union(int, str)",
+}
+
+
+def _unknown_name(name: str) -> tuple[str, str]:
+    close = get_close_matches(name, sorted(BASES | {*_EXAMPLES}), 1)
+    remedy = f"write `{close[0]}`" if close else "write one of torch's schema types"
+    return f"torch has no type {name!r}", _SPELLINGS.get(name, remedy)
+
+
+_SPELLINGS = {
+    "Bool": "write `bool`",
+    "Float": "write `float`",
+    "Int": "write `int`",
+    "List": "write `T[]`",
+    "Optional": "write `T?`",
+    "String": "write `str`",
+    "SymFloat": "write `float`",
+    "Tuple": "write `(A, B)`",
+}
+
+
+def _writable(node: Base | List | Apply) -> bool:
+    """Whether an alias annotation can stand on that type, as it is."""
+    alias = node.alias
+    if alias is None or (isinstance(node, Apply) and node.name not in MARKED):
+        return alias is None
+    if not alias.names:
+        return alias.writes
+    named = all(name == "*" or readable(name) for name in alias.names)
+    return named and bool(alias.before) and bool(alias.after)

@@ -1,0 +1,203 @@
+"""The types of a schema: frozen values that print themselves in canonical form.
+
+Knows nothing of arguments, Python annotations or torch.
+
+The alias mark sits on the type node, where the grammar puts it, so printing is compositional:
+`Tensor(a!)[]` is a list of written tensors, `Tensor[](a!)` a written list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from typing_extensions import assert_never
+
+BASES = frozenset(
+    (
+        *("Tensor", "Scalar", "int", "SymInt", "float", "bool", "SymBool", "str", "complex"),
+        *("Any", "AnyClassType", "AnyEnumType", "Generator", "Stream", "Device", "ScalarType"),
+        *("Layout", "MemoryFormat", "Storage", "QScheme", "Quantizer", "Capsule", "NoneType"),
+        *("DeviceIndex", "ConstQuantizerPtr"),
+    )
+)
+"""The named types of a schema; beside them stand type variables and classes, `a.b.C`."""
+
+MANY = 1 << 30
+
+APPLIED = {
+    "": range(MANY),
+    "Await": range(1, 2),
+    "Dict": range(2, 3),
+    "Future": range(1, 2),
+    "RRef": range(1, 2),
+    "Union": range(2, MANY),
+}
+"""The types with arguments, the tuple without a name, and how many they take."""
+
+MARKED = frozenset({"Dict", "Union"})
+"""The types with arguments that can carry an alias annotation."""
+
+
+def _sorted(names: Iterable[str]) -> tuple[str, ...]:
+    """Each name once, in order; the wildcard last, where alone torch reads it."""
+    return tuple(sorted(set(names), key=lambda name: (name == "*", len(name), name)))
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """An alias annotation `(before! -> after)`: sets are sorted tuples; `*` is the wildcard.
+
+    `after` equals `before` when the text has no arrow. `Tensor!` is `Alias((), writes=True)`.
+
+    >>> print(Alias(("a",), writes=True), Alias(("a", "b")), Alias(("a",), after=("*",)))
+    (a!) (a|b) (a -> *)
+    """
+
+    before: tuple[str, ...] = ()
+    writes: bool = False
+    after: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "before", _sorted(self.before))
+        after = self.before if self.after is None else _sorted(self.after)
+        object.__setattr__(self, "after", after)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every set that the annotation names, the wildcard too."""
+        return (*self.before, *(self.after or ()))
+
+    def __str__(self) -> str:
+        if not self.before and not self.after:
+            return "!" if self.writes else ""
+        after = "" if self.after == self.before else f" -> {'|'.join(self.after or ())}"
+        return f"({'|'.join(self.before)}{'!' if self.writes else ''}{after})"
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A named type: `Tensor`, `SymInt`, `ScalarType`, a type variable, a class `__torch__....`."""
+
+    name: str
+    alias: Alias | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.alias or ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """An optional type, `T?`; optional twice is optional once.
+
+    >>> Maybe(Maybe(Base("int"))) == Maybe(Base("int"))
+    True
+    """
+
+    of: Type
+
+    def __post_init__(self) -> None:
+        if isinstance(self.of, Maybe):
+            object.__setattr__(self, "of", self.of.of)
+
+    def __str__(self) -> str:
+        return f"{self.of}?"
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """A list, `T[]`, or with a size, `T[2]` (which torch does not enforce)."""
+
+    of: Type
+    size: int | None = None
+    alias: Alias | None = None
+
+    def __str__(self) -> str:
+        size = "" if self.size is None else self.size
+        return f"{self.of}[{size}]{self.alias or ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A type with arguments: `Dict(str, Tensor)`, `Union(int, str)`; a tuple has no name."""
+
+    name: str
+    of: tuple[Type, ...]
+    alias: Alias | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.of))}){self.alias or ''}"
+
+
+Type: TypeAlias = "Base | Maybe | List | Apply"
+
+
+def nodes(kind: Type) -> Iterator[Type]:
+    """Walk a type from the outside in.
+
+    >>> [str(node) for node in nodes(Maybe(List(Base("Tensor"))))]
+    ['Tensor[]?', 'Tensor[]', 'Tensor']
+    """
+    waiting = [kind]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, Apply):
+            waiting.extend(reversed(node.of))
+        elif isinstance(node, (Maybe, List)):
+            waiting.append(node.of)
+
+
+def aliases(kind: Type) -> Iterator[Alias]:
+    """Every alias annotation of a type, from the outside in."""
+    for node in nodes(kind):
+        if not isinstance(node, Maybe) and node.alias is not None:
+            yield node.alias
+
+
+def depth(kind: Type) -> int:
+    """How many types stand inside each other.
+
+    >>> depth(Base("int")), depth(Maybe(List(Base("int"))))
+    (1, 3)
+    """
+    deepest, waiting = 0, [(kind, 1)]
+    while waiting:
+        node, level = waiting.pop()
+        deepest = max(deepest, level)
+        if isinstance(node, Apply):
+            waiting.extend((part, level + 1) for part in node.of)
+        elif isinstance(node, (Maybe, List)):
+            waiting.append((node.of, level + 1))
+    return deepest
+
+
+def rebuilt(kind: Type, change: Callable[[Type], Type]) -> Type:
+    """The type with every node changed, from the inside out.
+
+    >>> print(rebuilt(List(Base("int")), lambda node: Maybe(node)))
+    int?[]?
+    """
+    match kind:
+        case Maybe(of):
+            return change(Maybe(rebuilt(of, change)))
+        case List(of, size, alias):
+            return change(List(rebuilt(of, change), size, alias))
+        case Apply(name, parts, alias):
+            return change(Apply(name, tuple(rebuilt(part, change) for part in parts), alias))
+        case Base():
+            return change(kind)
+        case _:
+            assert_never(kind)
+
+
+def plain(kind: Type) -> Type:
+    """The type without its alias annotations.
+
+    >>> print(plain(List(Base("Tensor", Alias(("a",), writes=True)))))
+    Tensor[]
+    """
+    return rebuilt(
+        kind, lambda node: node if isinstance(node, Maybe) else replace(node, alias=None)
+    )
