@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from opwright.marks import Opaque as Opaque
     from opwright.marks import Out as Out
     from opwright.marks import Scalar as Scalar
+    from opwright.schema.compare import compare as compare
+    from opwright.schema.model import Schema as Schema
+    from opwright.schema.parse import canonical as canonical
+    from opwright.schema.parse import parse as parse
 
 __version__ = "0.1.0"
 
@@ -37,6 +41,10 @@ _HOMES = {
     "Opaque": "opwright.marks",
     "Out": "opwright.marks",
     "Scalar": "opwright.marks",
+    "compare": "opwright.schema.compare",
+    "Schema": "opwright.schema.model",
+    "canonical": "opwright.schema.parse",
+    "parse": "opwright.schema.parse",
 }
 
 __all__ = [*_HOMES]
