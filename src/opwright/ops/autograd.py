@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import _C, Tensor
 from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
 
 from opwright.ops.formula import (
     Formula,
@@ -64,19 +65,14 @@ def tensors_in(value: object) -> Iterator[Tensor]:
 
 
 def needs_gradient(values: Sequence[object]) -> bool:
-    """Whether any tensor in these values wants a gradient or carries a tangent.
+    """Whether a tensor in these values wants a gradient, or may carry a forward-mode tangent.
 
-    Unlike torch's own test it looks into lists that hold a `None`.
+    Unlike torch's own test it looks into lists that hold a `None`. Inside a dual level every call
+    is recorded: an operator without a formula for tangents must say so, not drop them.
     """
-    return any(
-        tensor.requires_grad or _has_tangent(tensor)
-        for value in values
-        for tensor in tensors_in(value)
+    return forward_ad._current_level >= 0 or any(
+        tensor.requires_grad for value in values for tensor in tensors_in(value)
     )
-
-
-def _has_tangent(tensor: Tensor) -> bool:
-    return tensor._fw_grad(0) is not None if _C._is_fwd_grad_enabled() else False
 
 
 # The recording ----------------------------------------------------------------------------------

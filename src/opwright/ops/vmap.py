@@ -19,6 +19,8 @@ from opwright.schema.model import Schema
 Call: TypeAlias = Callable[..., Any]
 Dim: TypeAlias = "int | list[int | None] | None"
 
+_BATCHED = _C.DispatchKeySet(_C.DispatchKey.FuncTorchBatched)
+
 
 def batched(operator: Call, schema: Schema, rule: Call | None) -> Call:
     """The kernel for functorch's batched tensors.
@@ -34,7 +36,7 @@ def batched(operator: Call, schema: Schema, rule: Call | None) -> Call:
         level, size = interpreter.level(), interpreter.batch_size()
         values, in_dims = _unwrapped([*args, *kwargs.values()], level)
         positional, named = values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True))
-        with interpreter.lower():
+        with _C._ExcludeDispatchKeyGuard(_BATCHED):  # what follows belongs to the level below
             if not any(map(_is_batched, in_dims)):
                 return operator(*positional, **named)
             if rule is None:
