@@ -5,132 +5,35 @@ Knows nothing of how annotations are written or read; never raises for what a us
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-from typing import TypeAlias
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
-from opwright.findings import Diagnostic
-from opwright.hints.model import Constant, EnumType, Function, Hint, Structure
-from opwright.schema.model import Schema
-
-
-@dataclass(frozen=True, slots=True)
-class AsIs:
-    """The value is passed unchanged."""
-
-
-@dataclass(frozen=True, slots=True)
-class Nullable:
-    """None stays None; anything else goes by `of`."""
-
-    of: Codec
-
-
-@dataclass(frozen=True, slots=True)
-class Each:
-    """A sequence, item by item: the dispatcher carries a list, the kernel receives `kind`.
-
-    `kind` is `list`, `tuple` or `torch.Size`. `size` is the length that a call must have; with
-    `repeats` a bare item stands for `size` of them.
-    """
-
-    of: Codec
-    kind: str = "list"
-    size: int | None = None
-    repeats: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """`Literal[...]`: the value is passed unchanged and must be one of these."""
-
-    values: tuple[Constant, ...]
-
-
-class By(Enum):
-    """What of an enum member travels."""
-
-    NAME = "name"
-    VALUE = "value"
-
-
-@dataclass(frozen=True, slots=True)
-class EnumMember:
-    """The call gives a member of `enum` (by value also the bare value); the kernel gets it."""
-
-    enum: EnumType
-    by: By
-
-
-@dataclass(frozen=True, slots=True)
-class JsonText:
-    """Serialised by pydantic as `of`, parsed once per distinct text."""
-
-    of: Hint
-
-
-@dataclass(frozen=True, slots=True)
-class OpaqueObject:
-    """An object of torch's opaque type for the class `of`."""
-
-    of: Hint
-
-
-Codec: TypeAlias = "AsIs | Nullable | Each | OneOf | EnumMember | JsonText | OpaqueObject"
-
-
-@dataclass(frozen=True, slots=True)
-class Single:
-    """One Python parameter (or field) that is one schema argument."""
-
-    name: str
-    argument: str
-    codec: Codec = AsIs()
-
-
-@dataclass(frozen=True, slots=True)
-class Splat:
-    """One Python parameter (or field) that is a structure, one schema argument per field.
-
-    `presence` names the `bool` argument that says whether the structure was given at all
-    (`Optional[Cfg]`); with False the fields hold stand-ins and the kernel receives None. `omitted`
-    names the fields (`NotRequired` in a `TypedDict`) that the kernel's dict lacks when None.
-    """
-
-    name: str
-    structure: Structure
-    fields: tuple[Binding, ...]
-    presence: str | None = None
-    omitted: tuple[str, ...] = ()
-
-
-Binding: TypeAlias = "Single | Splat"
-
-
-class Gives(Enum):
-    """The Python form of what a kernel returns."""
-
-    NOTHING = "None"
-    ONE = "one value"
-    TUPLE = "a tuple"
-    STRUCTURE = "a NamedTuple or dataclass"
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One return: `argument` names the schema argument that it aliases, if any."""
-
-    codec: Codec = AsIs()
-    argument: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """How the returns of the schema make the Python result; `structure` for `Gives.STRUCTURE`."""
-
-    gives: Gives
-    parts: tuple[Result, ...] = ()
-    structure: Structure | None = None
+from opwright.codes import CODES
+from opwright.findings import Diagnostic, Span
+from opwright.hints.codec import NOTHING
+from opwright.hints.codec import AsIs as AsIs
+from opwright.hints.codec import Binding as Binding
+from opwright.hints.codec import By as By
+from opwright.hints.codec import Codec as Codec
+from opwright.hints.codec import Each as Each
+from opwright.hints.codec import EnumMember as EnumMember
+from opwright.hints.codec import Gives as Gives
+from opwright.hints.codec import JsonText as JsonText
+from opwright.hints.codec import Nullable as Nullable
+from opwright.hints.codec import OneOf as OneOf
+from opwright.hints.codec import OpaqueObject as OpaqueObject
+from opwright.hints.codec import Result as Result
+from opwright.hints.codec import Results as Results
+from opwright.hints.codec import Single as Single
+from opwright.hints.codec import Splat as Splat
+from opwright.hints.meaning import Refusal, marked
+from opwright.hints.model import Function, Kind, Parameter, Role
+from opwright.hints.remarks import remarks
+from opwright.hints.results import Returning
+from opwright.hints.structure import Flattening, Slot
+from opwright.hints.variant import optional_outs, with_outs, without_outs
+from opwright.schema.kinds import Alias
+from opwright.schema.model import REQUIRED, Argument, Return, Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +41,158 @@ class Inferred:
     """What an annotated function means: the schema, how values reach it, and what is wrong.
 
     With an error among `findings` the schema is what could be made out, for editors.
+
+    `out` is the overload `out` of a function whose `Out` parameters may be left out (`Out[Tensor]
+    | None = None`): in `schema` and `bindings` they are missing, and in `out` they are required.
     """
 
     schema: Schema
     bindings: tuple[Binding, ...] = ()
-    results: Results = Results(Gives.NOTHING)
+    results: Results = NOTHING
     findings: tuple[Diagnostic, ...] = ()
     out: Inferred | None = None
-    """The overload `out` of a function whose `Out` parameter may be left out."""
 
 
 def lower(function: Function, name: str | None = None) -> Inferred:
     """What `function` means as the operator `name` (`ns::name` or `ns::name.overload`).
 
     Without a name the function's own is taken.
+
+    >>> from opwright.hints.model import NONE, Name, Of
+    >>> x = Parameter("x", Of("opwright.Mutable", (Name("torch.Tensor"),)))
+    >>> print(lower(Function("scale_", (x, Parameter("by", Name("float"), 2)), NONE)).schema)
+    scale_(Tensor(a!) x, float by=2.0) -> ()
     """
-    raise NotImplementedError
+    name = function.name if name is None else name
+    if outs := optional_outs(function):
+        overload = "_out" if "." in name else ".out"
+        plain = _Lowering(without_outs(function, outs), name).inferred()
+        variant = _Lowering(with_outs(function, outs), name + overload).inferred()
+        findings = dict.fromkeys((*plain.findings, *variant.findings))
+        return replace(plain, findings=tuple(findings), out=variant)
+    return _Lowering(function, name).inferred()
+
+
+_ROLES = {
+    Role.METHOD: ("is a method", "write a function, or pass a bound method: `obj.{0}`"),
+    Role.CLASS: ("is a class", "write a function that makes one and calls it"),
+    Role.COROUTINE: ("is a coroutine", "write `def` instead of `async def`"),
+    Role.GENERATOR: ("is a generator", "return a list instead of yielding"),
+    Role.OPAQUE: ("has no annotations to read", "wrap it in a function that has"),
+}
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """One function on its way to a schema."""
+
+    function: Function
+    name: str
+    flat: Flattening = field(default_factory=Flattening)
+    findings: list[Diagnostic] = field(default_factory=list)
+
+    def inferred(self) -> Inferred:
+        function = self.function
+        if function.role is not Role.FUNCTION:
+            self._role(function.role)
+            return Inferred(_schema(self.name, (), ()), findings=tuple(self.findings))
+        bindings = tuple(bound for p in function.parameters if (bound := self._parameter(p)))
+        slots = self._distinct(self.flat.slots)
+        returning = self._returning(slots)
+        arguments = _arguments(slots, returning.viewed)
+        schema = _schema(self.name, arguments, returning.returns)
+        if not self.findings:
+            self.findings += remarks(schema, function)
+        return Inferred(schema, bindings, returning.results, tuple(self.findings))
+
+    def _role(self, role: Role) -> None:
+        message, hint = _ROLES[role]
+        self._find("OW104", f"{self.name} {message}", hint.format(self.function.name))
+
+    def _parameter(self, parameter: Parameter) -> Binding | None:
+        if fault := _fault(parameter):
+            self._refuse(f"{parameter.name!r} of {self.name}", fault, parameter.span)
+            return None
+        flat, kind, hint = self.flat, parameter.kind, parameter.hint
+        assert hint is not None
+        flat.kw_only = kind is Kind.KEYWORD_ONLY
+        binding = flat.bind(parameter.name, parameter.name, hint, parameter.default)
+        while flat.refusals:
+            argument, refusal = flat.refusals.pop(0)
+            self._refuse(f"{argument!r} of {self.name}", refusal, parameter.span)
+        return binding
+
+    def _distinct(self, slots: list[Slot]) -> list[Slot]:
+        """Each argument once; a field of a structure may be called like a parameter."""
+        found: dict[str, Slot] = {}
+        for slot in slots:
+            name = slot.argument.name
+            if name in found:
+                message = f"{name!r} of {self.name}: a field and a parameter become this argument"
+                self._find("OW108", message, "rename one of them")
+            found.setdefault(name, slot)
+        return list(found.values())
+
+    def _returning(self, slots: list[Slot]) -> Returning:
+        function, returning = self.function, Returning(slots)
+        if function.returns is None:
+            message = f"the result of {self.name} is not annotated"
+            self._find("OW101", message, "write `-> Tensor`, or `-> None`", function.returns_span)
+            return returning
+        sound = not self.findings
+        returning.take(function.returns)
+        for refusal in returning.refusals:
+            self._refuse(f"the result of {self.name}", refusal, function.returns_span)
+        written = any(slot.meaning.mark for slot in slots)
+        if sound and not (returning.refusals or returning.returns or written):
+            message = f"{self.name} returns nothing, writes nothing: torch.compile drops the call"
+            hint = "mark what it writes `Mutable[Tensor]` or `Out[Tensor]`, or return it"
+            self._find("OW111", message, hint, function.returns_span)
+        return returning
+
+    def _refuse(self, subject: str, refusal: Refusal, span: Span) -> None:
+        self._find(refusal.code, f"{subject}: {refusal.message}", refusal.hint, span)
+
+    def _find(self, code: str, message: str, hint: str, span: Span | None = None) -> None:
+        span = self.function.span if span is None else span
+        self.findings.append(Diagnostic(code, message, hint, span, CODES[code].severity))
+
+
+def _fault(parameter: Parameter) -> Refusal | None:
+    """Why a parameter is none that a schema can have, whatever its annotation."""
+    if parameter.kind in (Kind.VAR_POSITIONAL, Kind.VAR_KEYWORD):
+        return Refusal("OW105", "a schema has no such parameter", "name each parameter")
+    if parameter.hint is None:
+        return Refusal("OW101", "it is not annotated", f"write `{parameter.name}: Tensor`")
+    if not parameter.name.isascii():
+        return Refusal("OW108", "torch reads ASCII names alone", "rename it")
+    return None
+
+
+def _arguments(slots: Iterable[Slot], viewed: set[str]) -> tuple[Argument, ...]:
+    """The arguments in order; a default before a required one cannot stay in a schema."""
+    arguments = [_seen(slot, viewed) for slot in slots]
+    required = False
+    for place in reversed(range(len(arguments))):
+        argument = arguments[place]
+        if argument.kw_only:
+            continue
+        if required and argument.default is not REQUIRED:
+            arguments[place] = replace(argument, default=REQUIRED)
+        required = required or argument.default is REQUIRED
+    return tuple(arguments)
+
+
+def _seen(slot: Slot, viewed: set[str]) -> Argument:
+    """The argument, with a mark if a result is a view of it."""
+    argument = slot.argument
+    if argument.name not in viewed or slot.meaning.mark:
+        return argument
+    return replace(argument, type=marked(argument.type, Alias((argument.name,))))
+
+
+def _schema(name: str, arguments: tuple[Argument, ...], returns: tuple[Return, ...]) -> Schema:
+    """The schema of `ns::name.overload`."""
+    namespace, colons, rest = name.rpartition("::")
+    base, _, overload = rest.partition(".")
+    return Schema(f"{namespace}{colons}{base}", overload, arguments, returns)

@@ -1,0 +1,109 @@
+"""What a sound schema still cannot do: what torch's compiler, autograd and export do not carry.
+
+Knows schemas and where their annotations stand; refuses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opwright.codes import CODES
+from opwright.findings import Diagnostic, Span
+from opwright.hints.model import Function
+from opwright.schema.kinds import Apply, Base, List, Maybe, Type, aliases, nodes
+from opwright.schema.model import Argument, Return, Schema
+
+
+def remarks(schema: Schema, function: Function) -> Iterator[Diagnostic]:
+    """The findings on a schema that can be registered.
+
+    >>> from opwright.schema.model import Argument
+    >>> unseen = Argument("xs", Maybe(List(Base("Tensor"))))
+    >>> for found in remarks(Schema("f", arguments=(unseen,)), Function("f", (), None)):
+    ...     print(found)
+    OW114 'xs' of f: autograd does not see the tensors of a Tensor[]?
+      hint: pass a list that may be empty, `list[Tensor]`, if gradients are needed
+    """
+    spans = {parameter.name: parameter.span for parameter in function.parameters}
+    for argument in schema.arguments:
+        kind = argument.type
+        if type(kind) is Base:
+            continue
+        span = spans.get(argument.name.partition("__")[0], function.span)
+        subject = f"{argument.name!r} of {schema.qualname}"
+        if not _seen(kind):
+            message = f"{subject}: autograd does not see the tensors of a {_bare(kind)}"
+            yield _found("OW114", message, _ADVICE.get(_bare(kind), _ELSE), span)
+        if _bare(kind).rstrip("?") in _UNSAVED:
+            message = f"{subject}: torch.export cannot save a {_bare(kind)}"
+            yield _found("OW113", message, "pass it flat, if the operator is exported", span)
+    yield from _on_returns(schema, function.returns_span)
+
+
+_ELSE = "pass flat lists of tensors, if gradients are needed"
+_ADVICE = {"Tensor[]?": "pass a list that may be empty, `list[Tensor]`, if gradients are needed"}
+_SEEN = frozenset({"Tensor", "Tensor?", "Tensor[]", "Tensor?[]"})
+_UNSAVED = frozenset(
+    {
+        *("SymInt?[]", "int?[]", "float?[]", "bool?[]", "str?[]", "complex[]"),
+        *("Scalar[]", "Scalar?[]", "Device[]", "ScalarType[]", "SymInt[][]", "int[][]"),
+    }
+)
+
+
+def _bare(kind: Type) -> str:
+    """The type's text without sizes and alias marks."""
+    match kind:
+        case Maybe(of):
+            return f"{_bare(of)}?"
+        case List(of):
+            return f"{_bare(of)}[]"
+        case Base(name):
+            return name
+        case Apply():
+            return str(kind)
+
+
+def _seen(kind: Type) -> bool:
+    """Whether the dispatcher sees the tensors inside (TORCH: others lose their gradient)."""
+    return _bare(kind) in _SEEN or all(node != Base("Tensor") for node in map(_plain, nodes(kind)))
+
+
+def _plain(kind: Type) -> Type:
+    return Base(kind.name) if isinstance(kind, Base) else kind
+
+
+def _on_returns(schema: Schema, span: Span) -> Iterator[Diagnostic]:
+    subject = f"the result of {schema.qualname}"
+    for returned in schema.returns:
+        if isinstance(returned.type, Apply):
+            message = f"{subject}: torch.export cannot save a tuple of one"
+            yield _found("OW113", message, "return the tensor alone", span)
+    if any(_aliasing(returned) for returned in schema.returns) and not _compiles(schema):
+        message = f"{subject}: torch.compile refuses a result that aliases an argument"
+        yield _found("OW112", message, _COMPILABLE, span)
+
+
+_COMPILABLE = (
+    "return None, or write the first argument alone and return it, or write keyword-only `Out`"
+    " tensors and return exactly them"
+)
+
+
+def _aliasing(returned: Return) -> bool:
+    return any(True for _ in aliases(returned.type))
+
+
+def _compiles(schema: Schema) -> bool:
+    """Whether the aliases have the form that torch tags `inplace` or `out`."""
+    written = [argument for argument in schema.arguments if argument.writes]
+    same = [a.type for a in written] == [r.type for r in schema.returns]
+    if not same or not all(isinstance(argument.type, Base) for argument in written):
+        return False
+    first: Argument = schema.arguments[0]
+    inplace = len(written) == 1 and written[0] is first and not first.kw_only
+    return inplace or all(argument.kw_only for argument in written)
+
+
+def _found(code: str, message: str, hint: str, span: Span) -> Diagnostic:
+    return Diagnostic(code, message, hint, span, CODES[code].severity)
