@@ -81,10 +81,23 @@ class Diagnostic:
         where = f"{self.span}: " if str(self.span) else ""
         lines = [f"{where}{self.code} {self.message}"]
         if self.excerpt:
-            lines += [f"  {self.excerpt}", f"  {' ' * (self.span.column - 1)}^"]
+            lines += _pointed(self.excerpt, self.span.column)
         if self.hint:
             lines.append(f"  hint: {self.hint}")
         return "\n".join(lines)
+
+
+_WIDTH = 100
+
+
+def _pointed(line: str, column: int) -> list[str]:
+    """The line, or the piece of it around the column, with a caret under the column."""
+    start = max(0, column - _WIDTH * 3 // 4) if len(line) > _WIDTH else 0
+    shown = line[start : start + _WIDTH]
+    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in shown)
+    before = "..." if start else ""
+    after = "..." if start + _WIDTH < len(line) else ""
+    return [f"  {before}{shown}{after}", f"  {' ' * (len(before) + column - 1 - start)}^"]
 
 
 class SchemaError(ValueError):

@@ -236,8 +236,8 @@ def faults(
     yield from _repeated_names(arguments)
     for index, argument in enumerate(arguments):
         yield from _word_faults(Part.ARGUMENT, index, argument.name)
-        yield from _type_faults(Part.TYPE, index, argument.type)
-        yield from _default_faults(index, argument)
+        strange = [*_type_faults(Part.TYPE, index, argument.type)]
+        yield from strange or _default_faults(index, argument)
     for index, result in enumerate(returns):
         if result.name is not None:
             yield from _word_faults(Part.RETURN, index, result.name)
@@ -308,9 +308,7 @@ def _word_faults(part: Part, index: int, word: str) -> Iterator[Fault]:
 
 
 def _default_faults(index: int, argument: Argument) -> Iterator[Fault]:
-    if argument.default is REQUIRED or depth(argument.type) > DEPTH:
-        return
-    if found := misfit(argument.type, argument.default):
+    if argument.default is not REQUIRED and (found := misfit(argument.type, argument.default)):
         message = f"{argument.name}: {found.message}"
         yield Fault(Part.DEFAULT, index, found.code, message, found.hint)
 
@@ -320,7 +318,12 @@ def _type_faults(part: Part, index: int, kind: Type) -> Iterator[Fault]:
         message = f"more than {DEPTH} types stand inside each other"
         yield Fault(part, index, "OW005", message, "write a flatter type")
         return
+    outermost = kind.of if isinstance(kind, Maybe) else kind
     for node in nodes(kind):
+        if isinstance(node, List) and node.size is not None and node is not outermost:
+            message = f"the size of {node} stands inside another type"
+            hint = "write `[]` there; the outermost list alone has a size"
+            yield Fault(part, index, "OW003", message, hint)
         if (stranger := unknown(node)) is not None:
             yield Fault(part, index, "OW003", *stranger)
         if not isinstance(node, Maybe) and node.alias is not None and not _writable(node):
@@ -341,7 +344,8 @@ def unknown(node: Type) -> tuple[str, str] | None:
             if name not in APPLIED:
                 return _unknown_name(name)
             if len(of) not in APPLIED[name]:
-                return f"{name} does not take {len(of)} types", f"write `{_EXAMPLES[name]}`"
+                message = f"{name} takes {_COUNTS[name]}, not {len(of)}"
+                return message, f"write `{_EXAMPLES[name]}`"
             if name == "Union" and len(set(of)) < 2:
                 return "a Union needs two different types", f"write `{of[0]}`"
         case Maybe(Base("NoneType")):
@@ -350,6 +354,13 @@ def unknown(node: Type) -> tuple[str, str] | None:
 
 
 _NAMED = re.compile(r"(?:[a-z][A-Za-z0-9_]*|[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+)\Z")
+_COUNTS = {
+    "Await": "one type",
+    "Dict": "two types",
+    "Future": "one type",
+    "RRef": "one type",
+    "Union": "two types or more",
+}
 _EXAMPLES = {
     "Await": "Await(Tensor)",
     "Dict": "Dict(str, Tensor)",

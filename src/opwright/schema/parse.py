@@ -69,30 +69,48 @@ class _Parser:
         self.places: dict[tuple[Part, int], Word] = {}
         self.arguments: list[Argument] = []
         self.returns: list[Return] = []
+        self.name = ("unread", "")
         self.kw_only = self.varargs = self.varrets = False
 
     def schema(self, known: str = "") -> Schema:
         """Read the whole text; `Misplaced` where anything was found wrong."""
+        try:
+            self._text(known)
+        except Misplaced:
+            self._rules()
+            raise
+        if not self.reader.findings:
+            try:
+                return self._schema()
+            except SchemaError:
+                pass
+        self._rules()
+        raise Misplaced
+
+    def _text(self, known: str) -> None:
         self.reader.take()
         self.places[Part.NAME, 0] = self.reader.word
-        name, overload = self._qualname(known)
+        try:
+            self.name = self._qualname(known)
+        except Misplaced:
+            self.reader.skip_to("(")
         self.reader.items(self._argument)
         self._arrow()
         self._returns()
         if self.reader.word.kind != "end":
             self.reader.misplaced("nothing after the returns")
-        if not self.reader.findings:
-            try:
-                return Schema(name, overload, *self._parts(), self.varrets)
-            except SchemaError:
-                pass
-        for fault in faults(name, overload, *self._parts()):
-            place = self.places[fault.part, fault.number]
-            self.reader.fault(fault.code, fault.message, fault.hint, place)
-        raise Misplaced
 
-    def _parts(self) -> tuple[tuple[Argument, ...], tuple[Return, ...], bool]:
-        return tuple(self.arguments), tuple(self.returns), self.varargs
+    def _rules(self) -> None:
+        """Record the rules of schemas that the parts break, at the places of the parts."""
+        told = {finding.message for finding in self.reader.findings.values()}
+        for fault in faults(*self.name, self.arguments, self.returns, self.varargs):
+            if fault.message not in told:
+                place = self.places[fault.part, fault.number]
+                self.reader.fault(fault.code, fault.message, fault.hint, place)
+
+    def _schema(self) -> Schema:
+        arguments, returns = tuple(self.arguments), tuple(self.returns)
+        return Schema(*self.name, arguments, returns, self.varargs, self.varrets)
 
     def _qualname(self, known: str) -> tuple[str, str]:
         if known and self.reader.word.text == "(":
@@ -112,7 +130,7 @@ class _Parser:
     def _name(self, what: str) -> str:
         word = self.reader.word
         if word.kind != "name":
-            self.reader.misplaced(what)
+            self.reader.misplaced(what, _HINTS.get((what, word.text), ""))
         if word.text in KEYWORDS:
             message = f"torch does not read the keyword `{word.text}` as a name"
             self.reader.fault("OW004", message, f"write another word, such as `{word.text}_`")
@@ -316,6 +334,17 @@ class _Parser:
         if text in KEYWORDS and text not in CONSTANTS:
             self.reader.misplaced("a default value")
         return read_word(text, name)
+
+
+_HINTS = {
+    ("the name of an operator", "("): "write `namespace::name` before it",
+    ("the name of the argument", "("): "an alias annotation stands before the `?`: `Tensor(a!)?`",
+    ("the name of the argument", "["): "the outermost list alone has a size: `int[][2]`",
+    ("the name of the argument", ","): "name every argument: `Tensor x`",
+    ("the name of the argument", ")"): "name every argument: `Tensor x`",
+    ("the name of the argument", "="): "name every argument: `Tensor x`",
+    ("a type", ")"): "remove the comma before it",
+}
 
 
 def _context(kind: Type) -> str:

@@ -72,6 +72,7 @@ class Reader:
         self.text, self.file = text, file
         self.findings: dict[int, Diagnostic] = {}
         self.nesting = 0
+        self.spoilt = -1
         self.word = Word("mark", "", 0, 0)
 
     def take(self) -> Word:
@@ -116,9 +117,15 @@ class Reader:
             if not self.accept(","):
                 self.misplaced("`)`")
 
+    def skip_to(self, mark: str) -> None:
+        """Go to the next such mark, or to the end of the text."""
+        while self.word.kind != "end" and self.word.text != mark:
+            self.take()
+
     def misplaced(self, wanted: str, hint: str = "") -> NoReturn:
         """Record that something else was wanted here, and give up the construct."""
-        self.fault("OW002", f"expected {wanted} but {self.word}", hint)
+        if self.word.start != self.spoilt:
+            self.fault("OW002", f"expected {wanted} but {self.word}", hint)
         raise Misplaced
 
     def fault(self, code: str, message: str, hint: str = "", word: Word | None = None) -> None:
@@ -149,6 +156,7 @@ class Reader:
         while word.kind == "bad":
             self.fault("OW001", f"{str(word).removeprefix('found ')} is unreadable here", "", word)
             word = word_at(self.text, word.end)
+            self.spoilt = word.start  # what is missing here may be what was unreadable
         if word.kind == "open":
             self.fault("OW001", "this text in quotes is not closed", "close it", word)
             return Word("end", "", word.start, len(self.text))
