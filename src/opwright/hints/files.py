@@ -58,16 +58,16 @@ class Module:
         return (offset if text.isascii() else len(text.encode()[:offset].decode())) + 1
 
 
-def parse_file(path: Path, data: bytes | None = None) -> Module:
+def parse_file(path: Path, name: str, data: bytes | None = None) -> Module:
     """Read and parse a file; what cannot be read raises `SchemaError` with one `OW9xx` finding.
 
-    >>> parse_file(Path("broken.py"), b"def f(:")
+    >>> parse_file(Path("broken.py"), "broken", b"def f(:")
     Traceback (most recent call last):
     opwright.findings.SchemaError: broken.py:1:7: OW901 this is no Python: invalid syntax
     """
     data = _bytes(path) if data is None else data
     text = _decoded(path, data)
-    return Module(path, dotted(path), text, _parsed(path, text))
+    return Module(path, name, text, _parsed(path, text))
 
 
 def _bytes(path: Path) -> bytes:
@@ -105,16 +105,6 @@ def _unreadable(path: Path, code: str, message: str) -> SchemaError:
     return SchemaError([Diagnostic(code, message, span=Span(str(path)))])
 
 
-def dotted(path: Path) -> str:
-    """The name a file is imported by, as far as the `__init__.py` files around it say it."""
-    parts = [] if path.stem == "__init__" else [path.stem]
-    folder = path.parent
-    while (folder / "__init__.py").is_file() and folder.name:
-        parts.append(folder.name)
-        folder = folder.parent
-    return ".".join(reversed(parts)) or path.stem
-
-
 class Folders:
     """Finds the file of a module by its dotted name, looking at folders only, each one once."""
 
@@ -147,28 +137,42 @@ class Folders:
         names = (f"__init__{suffix}" for suffix in _SUFFIXES)
         return next((folder / n for n in names if n in self.entries(folder)), folder)
 
+    def name(self, path: Path) -> str:
+        """The dotted name that a file is imported by."""
+        home = self.roots(path.parent)[0]
+        parts = path.relative_to(home).with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" and parts[1:] else parts)
+
     def roots(self, folder: Path) -> tuple[Path, ...]:
-        """Folders that absolute imports start from: the nearest without `__init__.py`, and where
-        packages lack it, those above up to the project's or the site's own.
+        """Folders that absolute imports of files in this folder start from, the likeliest first.
+
+        The first one holds the outermost package around the folder. The others count where packages
+        do without `__init__.py`: those above, up to the project's or the site's own folder.
         """
         known = self._roots.get(folder)
         if known is None:
-            known = self._roots[folder] = tuple(self._climb(folder))
+            above = list(self._climb(folder))
+            packages = [place for place in above if "__init__.py" in self.entries(place)]
+            home = packages[-1].parent if packages else folder
+            others = [place for place in above if place not in (*packages, home)]
+            known = self._roots[folder] = (home, *others)
         return known
 
     def _climb(self, folder: Path) -> Iterator[Path]:
-        while "__init__.py" in self.entries(folder) and folder != folder.parent:
-            folder = folder.parent
+        """This folder and those above it, as far as they may belong to the same code base."""
         for _ in range(_HEIGHT):
             yield folder
-            if folder.name in _SITES or folder == folder.parent or self._is_root(folder):
+            package = "__init__.py" in self.entries(folder)
+            if folder == folder.parent or (not package and self._is_root(folder)):
                 return
             folder = folder.parent
 
     def _is_root(self, folder: Path) -> bool:
         inside = self.entries(folder)
-        return any(name in inside for name in _ROOTS) or any(
-            name.endswith((".dist-info", ".egg-info")) for name in inside
+        return (
+            folder.name in _SITES
+            or any(name in inside for name in _ROOTS)
+            or any(name.endswith((".dist-info", ".egg-info")) for name in inside)
         )
 
     def entries(self, folder: Path) -> frozenset[str]:

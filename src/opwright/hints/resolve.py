@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from opwright.findings import SchemaError
-from opwright.hints.files import Folders, Module, dotted, parse_file
+from opwright.hints.files import Folders, Module, parse_file
 from opwright.hints.model import canonical
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -284,15 +284,17 @@ class Scope:
                 return Written(node, self)
 
     def lookup(self, name: str) -> Meaning | None:
-        """What a bare name means here: this scope, the enclosing ones, star imports, builtins."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.bindings and not (scope is not self and scope.is_class):
-                return scope.own(name)
-            found = scope.starred(name)
-            if found is not None:
-                return found
-            scope = scope.parent
+        """What a bare name means here: this scope, star imports, the scopes around, builtins."""
+        if name in self.bindings:
+            return self.own(name)
+        return self.starred(name) or self._above(name)
+
+    def _above(self, name: str) -> Meaning | None:
+        parent = self.parent
+        while parent is not None and parent.is_class:  # a class body is no scope for what is in it
+            parent = parent.parent
+        if parent is not None:
+            return parent.lookup(name)
         return External(name) if hasattr(builtins, name) else None
 
     @property
@@ -318,8 +320,8 @@ class Scope:
 
     def _aliased(self, node: ast.expr, name: str) -> Meaning | None:
         """`A = b.C`: what stands behind, or the expression where that is not known."""
-        if isinstance(node, ast.Name) and node.id == name and self.parent is not None:
-            return self.parent.lookup(name)
+        if isinstance(node, ast.Name) and node.id == name:
+            return self._above(name)
         return self.meaning(node) or Written(node, self, name)
 
     def starred(self, name: str) -> Meaning | None:
@@ -366,15 +368,18 @@ def _extends_all(statement: ast.stmt) -> bool:
 
 
 class _Named(Scope):
-    """A scope with a few names on top."""
+    """A scope with a few names on top, which what is written in it sees as well."""
 
     def __init__(self, outer: Scope, names: Mapping[str, Meaning]) -> None:
         super().__init__(outer.node, outer.module, outer.sources, outer.parent)
         self._outer = outer
         self._names = names
 
+    def with_names(self, meanings: Mapping[str, Meaning]) -> Scope:
+        return _Named(self._outer, {**self._names, **meanings})
+
     def lookup(self, name: str) -> Meaning | None:
-        return self._names.get(name) or self._outer.lookup(name)
+        return self._names.get(name) or super().lookup(name)
 
 
 # Files -----------------------------------------------------------------------------------------
@@ -420,7 +425,7 @@ class Sources:
         known = self._scopes.get(path)
         if known is None:
             try:
-                module = parse_file(path, data)
+                module = parse_file(path, self.folders.name(path), data)
                 known = Scope(module.tree, module, self)
             except SchemaError as error:
                 known = error
@@ -493,7 +498,7 @@ class Sources:
             if inner is not None:
                 return Package(inner)
         starred = scope and scope.starred(name)
-        return starred or External(canonical(_joined(dotted(path), name)))
+        return starred or External(canonical(_joined(self.folders.name(path), name)))
 
     def _of_class(self, node: ast.ClassDef, scope: Scope, name: str) -> Meaning | None:
         inside = scope.child(node)

@@ -74,7 +74,19 @@ def read_function(found: Definition) -> Function:
     )
 
 
-def _parameters(node: FunctionNode, scope: Scope) -> Iterator[Parameter]:
+def read_lambda(node: ast.Lambda, scope: Scope) -> Function:
+    """Read a lambda: parameters without annotations."""
+    return Function(
+        name="<lambda>",
+        parameters=tuple(_parameters(node, scope)),
+        returns=None,
+        qualname=scope.qualname("<lambda>"),
+        module=scope.module.name,
+        span=scope.module.span(node),
+    )
+
+
+def _parameters(node: FunctionNode | ast.Lambda, scope: Scope) -> Iterator[Parameter]:
     defaults = _defaults(node.args)
     for parameter in parameters(node):
         written, default = parameter.annotation, defaults.get(parameter.arg)

@@ -1,0 +1,266 @@
+"""Every operator that the Python files of a folder register, with its schema or why it has none.
+
+Reads text only; looks for a few words in the bytes of a file before it parses anything.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from opwright.findings import Diagnostic, SchemaError, Severity, Span
+from opwright.hints.files import no_collection
+from opwright.hints.lower import Inferred, lower
+from opwright.hints.model import Function, Hint, Name, Of, Parameter
+from opwright.hints.resolve import Definition, Scope, Sources
+from opwright.schema.compare import compare
+from opwright.schema.model import Schema
+from opwright.schema.parse import parse
+from opwright.survey.forms import WORDS
+from opwright.survey.registering import Registration, inside, may_register, registrations
+
+_HOLE = re.compile(r"\{.*?\}")
+
+Progress = Callable[[int, int], None]
+"""Called with how many files are done, and of how many."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One operator: where and how it is registered, and what its annotations mean.
+
+    `name` holds `{...}` where only running the code tells the rest.
+    """
+
+    name: str
+    span: Span
+    via: str
+    function: Function | None
+    mutates: tuple[str, ...] | None
+    written: str | None
+    findings: tuple[Diagnostic, ...]
+    inferred: Inferred | None
+
+    @property
+    def schema(self) -> Schema | None:
+        """The inferred schema; None where the findings say why there is none."""
+        return None if self.refused or self.inferred is None else self.inferred.schema
+
+    @property
+    def refused(self) -> bool:
+        """Whether the annotations gave no schema."""
+        found = self.findings if self.inferred is None else self.inferred.findings
+        return any(finding.severity is Severity.ERROR for finding in found)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file that could not be read, and why."""
+
+    path: Path
+    findings: tuple[Diagnostic, ...]
+
+
+def operators(
+    path: Path | str, progress: Progress | None = None
+) -> Iterator[Operator | Unreadable]:
+    """Every operator that a file, or any file in a folder, registers.
+
+    Files come in the order of their names, operators in the order of their lines. Nothing of the
+    code is imported or executed.
+    """
+    path = Path(path)
+    sources = Sources()
+    files = [path] if path.is_file() else _marked(python_files(path), sources, progress)
+    with no_collection():
+        for file in files:
+            yield from _of_file(file, sources)
+
+
+def _of_file(file: Path, sources: Sources) -> Iterator[Operator | Unreadable]:
+    try:
+        scope = sources.open(file)
+        found = sorted(_registered(scope), key=lambda one: (one.span.line, one.span.column))
+    except SchemaError as error:
+        yield Unreadable(file, error.findings)
+    except RecursionError:
+        message = "this file is nested too deeply to be read"
+        yield Unreadable(file, (Diagnostic("OW901", message, span=Span(str(file))),))
+    else:
+        yield from (declared(registration) for registration in found)
+
+
+# Files -----------------------------------------------------------------------------------------
+
+
+def python_files(folder: Path) -> list[Path]:
+    """The Python files of a folder, sorted; hidden folders are passed over, links not followed."""
+    found = []
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(where, name) for name in names if name.endswith(".py")]
+    return sorted(found)
+
+
+def _marked(files: list[Path], sources: Sources, progress: Progress | None) -> list[Path]:
+    """The files that may register an operator, by the words in them.
+
+    Helpers have names of their own choosing: what the files with the known words define is looked
+    at, and the names of helpers found there are searched for in turn.
+    """
+    words = {word.encode() for word in WORDS}
+    marked: set[Path] = set()
+    while words:
+        fresh = list(_holding(words, files, marked, progress))
+        marked.update(fresh)
+        words = {name.encode() for name in _helpers(fresh, sources)} - words
+        words = {word for word in words if not any(known.encode() in word for known in WORDS)}
+    return sorted(marked)
+
+
+def _holding(
+    words: Iterable[bytes], files: list[Path], known: set[Path], progress: Progress | None
+) -> Iterator[Path]:
+    for done, file in enumerate(files, 1):
+        if progress is not None:
+            progress(done, len(files))
+        if file not in known:
+            data = _read(file)
+            if any(word in data for word in words):
+                yield file
+
+
+def _read(file: Path) -> bytes:
+    """What is in a file; one that cannot be opened holds no words, and no operators."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def _helpers(files: Iterable[Path], sources: Sources) -> Iterator[str]:
+    """The names of functions that register what they are given."""
+    for file in files:
+        scope = sources.scope_of(file)
+        for node in ast.walk(scope.module.tree) if scope else ():
+            if isinstance(node, ast.FunctionDef) and any(
+                may_register(call.func) for call, _ in inside(node)
+            ):
+                yield node.name
+
+
+# One file --------------------------------------------------------------------------------------
+
+
+def _registered(scope: Scope) -> Iterator[Registration]:
+    """What the decorators and calls of a scope, and of those inside it, register."""
+    waiting: list[ast.AST] = list(scope.node.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            given = Definition(node, scope)
+            for decorator in node.decorator_list:
+                yield from registrations(decorator, scope, given)
+            yield from _registered(scope.child(node))
+            continue
+        if isinstance(node, ast.Call) and may_register(node.func):
+            yield from (one for one in registrations(node, scope) if not one.helper)
+        waiting.extend(ast.iter_child_nodes(node))
+
+
+def declared(registration: Registration) -> Operator:
+    """Infer the schema of what is registered, and hold a handwritten one against it."""
+    function, inferred, findings = registration.function, None, list(_unknowns(registration))
+    if function is not None:
+        marked = with_mutations(function, registration.mutates or (), registration.every)
+        inferred = lower(marked, _HOLE.sub("_", registration.name))
+        findings += inferred.findings
+    if registration.schema is not None:
+        findings += _disagreements(registration, inferred)
+    return Operator(
+        name=registration.name,
+        span=registration.span,
+        via=registration.via,
+        function=function,
+        mutates=registration.mutates,
+        written=registration.schema,
+        findings=tuple(findings),
+        inferred=inferred,
+    )
+
+
+def _unknowns(registration: Registration) -> Iterator[Diagnostic]:
+    if registration.function is None:
+        message = f"{registration.name}: which function this registers is known only when it runs"
+        hint = "name a function of this code base"
+        yield Diagnostic("OW903", message, hint, registration.span)
+    elif registration.mutates is None:
+        message = f"{registration.name}: mutates_args is known only when the code runs"
+        hint = "write the names out: mutates_args=('x',)"
+        yield Diagnostic("OW904", message, hint, registration.span, Severity.WARNING)
+    else:
+        yield from _strangers(registration, registration.function)
+
+
+def _strangers(registration: Registration, function: Function) -> Iterator[Diagnostic]:
+    known = {parameter.name for parameter in function.parameters}
+    for name in registration.mutates or ():
+        if name not in known:
+            message = f"{registration.name}: mutates_args names {name!r}, which is no parameter"
+            hint = f"the parameters are {', '.join(sorted(known))}"
+            yield Diagnostic("OW905", message, hint, registration.span)
+
+
+def _disagreements(
+    registration: Registration, inferred: Inferred | None
+) -> Iterator[Diagnostic]:
+    """What a handwritten schema says otherwise; one with holes in it is left alone."""
+    text = registration.schema or ""
+    if "{" in text:
+        return
+    try:
+        written = parse(text, name=registration.name)
+    except SchemaError as error:
+        yield from error.findings
+        return
+    refused = inferred is None or any(f.severity is Severity.ERROR for f in inferred.findings)
+    if inferred is not None and not refused:
+        for finding in compare(written, inferred.schema):
+            yield replace(finding, span=registration.schema_span)
+
+
+# What is written -------------------------------------------------------------------------------
+
+_WRITABLE = "opwright.Mutable"
+_MARKS = (_WRITABLE, "opwright.Out")
+
+
+def with_mutations(function: Function, names: Iterable[str], every: bool = False) -> Function:
+    """The function as if the parameters in `mutates_args` were annotated `Mutable`."""
+    wanted = set(names)
+    parameters = tuple(
+        _mutable(parameter) if every or parameter.name in wanted else parameter
+        for parameter in function.parameters
+    )
+    return replace(function, parameters=parameters)
+
+
+def _mutable(parameter: Parameter) -> Parameter:
+    hint = parameter.hint
+    if hint is None or not _holds_tensor(hint) or (isinstance(hint, Of) and hint.head in _MARKS):
+        return parameter
+    return replace(parameter, hint=Of(_WRITABLE, (hint,)))
+
+
+def _holds_tensor(hint: Hint) -> bool:
+    match hint:
+        case Name(path):
+            return path in ("torch.Tensor", "torch.nn.Parameter")
+        case Of(_, args):
+            return any(_holds_tensor(argument) for argument in args)
+        case _:
+            return hasattr(hint, "of") and _holds_tensor(hint.of)
