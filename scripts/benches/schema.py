@@ -39,9 +39,10 @@ def _each(function: Callable[[object], object], values: Sequence[object]) -> Cal
 
 
 def _readable(text: str) -> bool:
-    """Whether torch reads what it printed itself; it does not always."""
+    """Whether both read what torch printed; torch cannot read all that it prints itself."""
     try:
         torch._C.parse_schema(text)
-    except RuntimeError:
+        opwright.parse(text)
+    except (RuntimeError, opwright.SchemaError):
         return False
     return True

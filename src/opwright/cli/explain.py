@@ -1,0 +1,35 @@
+"""`opwright explain`: what a code of a finding means."""
+
+from __future__ import annotations
+
+import difflib
+
+import click
+
+from opwright.cli import show
+from opwright.codes import CODES, Code
+
+
+@click.command("explain")
+@click.argument("code", required=False)
+@show.as_json_option
+def command(code: str | None, as_json: bool) -> None:
+    """Say what the CODE of a finding means; without one, list all codes."""
+    rows = [_find(code)] if code else [*CODES.values()]
+    if as_json:
+        show.print_json([_record(row) for row in rows])
+        return
+    for row in rows:
+        print(f"{row.code} {row.severity.value:8} {row.title}")
+
+
+def _record(row: Code) -> dict[str, str]:
+    return {"code": row.code, "severity": row.severity.value, "title": row.title}
+
+
+def _find(code: str) -> Code:
+    if row := CODES.get(code.upper()):
+        return row
+    near = difflib.get_close_matches(code.upper(), CODES, n=3, cutoff=0.5)
+    hint = f"; do you mean {' or '.join(near)}?" if near else "; `opwright explain` lists all codes"
+    raise click.BadParameter(f"there is no code {code!r}{hint}", param_hint="CODE")
