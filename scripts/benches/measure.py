@@ -51,7 +51,8 @@ def span(seconds: float) -> str:
     """
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
-            return f"{seconds / size:#.3g} {unit}"
+            shown = seconds / size
+            return f"{shown:.{(shown < 10) + (shown < 100)}f} {unit}"
     return f"{seconds / 1e-9:.0f} ns"
 
 
