@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from opwright.schema.model import Schema as Schema
     from opwright.schema.parse import canonical as canonical
     from opwright.schema.parse import parse as parse
+    from opwright.schema.signature import signature as signature
 
 __version__ = "0.1.0"
 
@@ -45,6 +46,7 @@ _HOMES = {
     "Schema": "opwright.schema.model",
     "canonical": "opwright.schema.parse",
     "parse": "opwright.schema.parse",
+    "signature": "opwright.schema.signature",
 }
 
 __all__ = [*_HOMES]
