@@ -6,10 +6,11 @@ Knows values and types; nothing of texts or places.
 from __future__ import annotations
 
 import math
+import re
 import sys
 from typing import NamedTuple
 
-from opwright.schema.kinds import Base, List, Maybe, Type
+from opwright.schema.kinds import INTEGERS, Base, List, Maybe, Type
 from opwright.schema.literal import Symbol, Value, literal
 
 DTYPES = (
@@ -45,8 +46,13 @@ WORDS: dict[str, frozenset[str]] = {
 """The bare words that a type takes as a default."""
 
 VALUES: dict[str, tuple[type, ...]] = {
+    "ConstQuantizerPtr": (int,),
     "Device": (str,),
+    "DeviceIndex": (int,),
+    "Layout": (int,),
+    "MemoryFormat": (int,),
     "Scalar": (int, float, complex, bool),
+    "ScalarType": (int,),
     "SymInt": (int,),
     "bool": (bool,),
     "complex": (complex,),
@@ -56,9 +62,7 @@ VALUES: dict[str, tuple[type, ...]] = {
 }
 """The Python types of the defaults that a type takes; `bool` is no `int` here."""
 
-LISTS = frozenset(
-    {"SymInt", "bool", "complex", "float", "int", "Layout", "MemoryFormat", "ScalarType"}
-)
+LISTS = INTEGERS | {"bool", "complex", "float"}
 """The types whose lists can have a default in a schema."""
 
 NONE_ALONE = frozenset({"Tensor", "Generator"})
@@ -127,7 +131,12 @@ def holds(name: str, value: Value) -> bool:
     """
     if isinstance(value, Symbol):
         return value.name in WORDS.get(name, ())
+    if name == "Device":
+        return isinstance(value, str) and _DEVICE.match(value) is not None
     return type(value) in VALUES.get(name, ())
+
+
+_DEVICE = re.compile(r"[A-Za-z_]+(?::(?:0|[1-9][0-9]{0,2}))?\Z", re.ASCII)
 
 
 def _remedy(kind: Type) -> str:

@@ -36,6 +36,14 @@ APPLIED = {
 }
 """The types with arguments, the tuple without a name, and how many they take."""
 
+INTEGERS = frozenset(
+    {"int", "SymInt", "ScalarType", "Layout", "MemoryFormat", "DeviceIndex", "ConstQuantizerPtr"}
+)
+"""The types that are one `int` to TorchScript: a Union cannot hold two of them."""
+
+KEYS = INTEGERS | {"Any", "Device", "Tensor", "bool", "complex", "float", "str"}
+"""The types that the keys of a `Dict` can have."""
+
 MARKED = frozenset({"Dict", "Union"})
 """The types with arguments that can carry an alias annotation."""
 

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from opwright.codes import CODES
 from opwright.findings import Diagnostic, SchemaError
 from opwright.schema.fit import misfit
-from opwright.schema.kinds import APPLIED, BASES, MARKED, depth
+from opwright.schema.kinds import APPLIED, BASES, INTEGERS, KEYS, MARKED, depth, plain, rebuilt
 from opwright.schema.kinds import Alias as Alias
 from opwright.schema.kinds import Apply as Apply
 from opwright.schema.kinds import Base as Base
@@ -339,21 +339,57 @@ def unknown(node: Type) -> tuple[str, str] | None:
     """
     match node:
         case Base(name):
-            return None if name in BASES or _NAMED.match(name) else _unknown_name(name)
+            return None if name in BASES or _is_named(name) else _unknown_name(name)
         case Apply(name, of):
-            if name not in APPLIED:
-                return _unknown_name(name)
-            if len(of) not in APPLIED[name]:
-                message = f"{name} takes {_COUNTS[name]}, not {len(of)}"
-                return message, f"write `{_EXAMPLES[name]}`"
-            if name == "Union" and len(set(of)) < 2:
-                return "a Union needs two different types", f"write `{of[0]}`"
+            return _unknown_name(name) if name not in APPLIED else _misapplied(name, of)
         case Maybe(Base("NoneType")):
             return "NoneType? says None twice", "write `NoneType`"
+        case _:
+            return None
+
+
+def _is_named(name: str) -> bool:
+    """Whether it can be a type variable or a class; which classes there are only torch knows."""
+    first, *rest = name.split(".")
+    if not all(map(readable, (first, *rest))):
+        return False
+    if first == "__torch__":
+        return rest[:2] == ["torch", "classes"] and len(rest) == 4
+    return first[0].islower() if not rest else first not in BASES and first not in APPLIED
+
+
+def _misapplied(name: str, of: tuple[Type, ...]) -> tuple[str, str] | None:
+    if len(of) not in APPLIED[name]:
+        return f"{name} takes {_COUNTS[name]}, not {len(of)}", f"write `{_EXAMPLES[name]}`"
+    if name == "Union" and len(members := _members(of)) < 2:
+        return "these types of a Union are one to torch", f"write `{next(iter(members))}`"
+    if name == "Dict" and not (isinstance(of[0], Base) and of[0].name in KEYS):
+        return f"a Dict has no keys of type {plain(of[0])}", "write `Dict(str, ...)`"
     return None
 
 
-_NAMED = re.compile(r"(?:[a-z][A-Za-z0-9_]*|[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+)\Z")
+def _members(of: tuple[Type, ...]) -> set[Type]:
+    """The types that torch keeps apart in a Union: integers are one, `Any` is all of them."""
+    kept = {part for kind in of for part in _alternatives(rebuilt(plain(kind), _as_int))}
+    return {Base("Any")} if Base("Any") in kept else kept
+
+
+def _as_int(node: Type) -> Type:
+    return Base("int") if isinstance(node, Base) and node.name in INTEGERS else node
+
+
+def _alternatives(kind: Type) -> Iterator[Type]:
+    match kind:
+        case Apply("Union", of):
+            for part in of:
+                yield from _alternatives(part)
+        case Maybe(of):
+            yield from _alternatives(of)
+            yield Base("NoneType")
+        case _:
+            yield kind
+
+
 _COUNTS = {
     "Await": "one type",
     "Dict": "two types",

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from opwright.findings import SchemaError
 from opwright.schema.kinds import APPLIED, BASES, MARKED, Alias, Apply, Base, List, Maybe, Type
-from opwright.schema.literal import Value
+from opwright.schema.literal import Symbol, Value
 from opwright.schema.model import (
     DEPTH,
     KEYWORDS,
@@ -286,7 +286,12 @@ class _Parser:
         of = kind.of if isinstance(kind, List) else kind
         if self.reader.accept("["):
             return self._list(of)
+        word = self.reader.word
         value = self._constant(of)
+        if isinstance(kind, List) and isinstance(value, Symbol):
+            message = "torch reads no bare word as the default of a list"
+            self.reader.fault("OW007", message, f"write a list: `[{word.text}]`", word)
+            return REQUIRED
         if not isinstance(kind, List) or kind.size is None or value in (None, REQUIRED):
             return value
         if kind.size > MOST_REPEATS:

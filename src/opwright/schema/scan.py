@@ -26,7 +26,7 @@ _WORDS = re.compile(
       | (?P<bad>[^\sA-Za-z0-9_"'#()\[\],=!?*|.:-]+|.)""",
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_SPACE = re.compile(r"(?:\s+|\#(?!\ type:)[^\n]*)*", re.ASCII)
+_SPACE = re.compile(r"(?:\s+|\\\n|#(?! type:)[^\n]*)*", re.ASCII)
 
 
 class Word(NamedTuple):
@@ -167,7 +167,7 @@ class Reader:
 
     def _broken_line(self, start: int, word: Word) -> bool:
         inside = start > 0 and self.nesting == 0 and word.kind != "end"
-        return inside and "\n" in self.text[start : word.start]
+        return inside and "\n" in self.text[start : word.start].replace("\\\n", "")
 
     def _skip(self, level: int) -> None:
         """Go to the next comma or closing bracket of that level."""
