@@ -51,6 +51,7 @@ ROWS = (
     Code("OW112", "a result that torch.compile refuses", Severity.WARNING),
     Code("OW113", "a type that torch.export cannot save", Severity.NOTE),
     Code("OW114", "tensors that autograd does not see", Severity.NOTE),
+    Code("OW115", "mutates_args that names no parameter"),
     # A handwritten schema against the annotations.
     Code("OW201", "the argument types differ"),
     Code("OW202", "`int` is written where the annotation means `SymInt`", Severity.WARNING),
@@ -72,6 +73,50 @@ ROWS = (
     Code("OW218", "the operator names differ"),
     Code("OW219", "variable arguments or returns (`...`) differ"),
     Code("OW220", "the keyword-only arguments stand in another order", Severity.NOTE),
+    # A function against the schema that it is registered for.
+    Code("OW301", "the function lacks an argument of the schema"),
+    Code("OW302", "the function requires an argument that the schema lacks"),
+    Code("OW303", "the function takes the arguments in another order"),
+    Code("OW304", "the function's default differs from the schema's"),
+    Code("OW305", "the function requires what the schema gives a default"),
+    Code("OW306", "keyword-only in the function, positional in the schema"),
+    Code("OW307", "the function is annotated with another type", Severity.WARNING),
+    Code("OW308", "the function returns another number of values"),
+    Code("OW309", "optional in one place alone", Severity.NOTE),
+    Code("OW310", "the function gives a positional argument another name", Severity.NOTE),
+    Code("OW311", "`*args` hides arguments of the schema", Severity.NOTE),
+    Code("OW320", "setup_context does not take what torch gives it"),
+    Code("OW321", "backward returns a wrong number of gradients"),
+    Code("OW322", "backward takes a wrong number of gradients"),
+    # What a body does with its arguments.
+    Code("OW401", "written, but the schema does not say so"),
+    Code("OW402", "the schema says written, the body never writes", Severity.NOTE),
+    Code("OW403", "an input is returned, and the schema does not say so"),
+    Code("OW404", "mutates_args names no parameter"),
+    Code("OW405", 'mutates_args is "unknown"', Severity.WARNING),
+    Code("OW406", "returns nothing and writes nothing"),
+    Code("OW407", "the storage or size of a parameter is changed"),
+    # Registering.
+    Code("OW501", "nothing keeps the Library object alive", Severity.WARNING),
+    Code("OW502", "the namespace is claimed whole", Severity.WARNING),
+    Code("OW503", "one operator is defined with different schemas"),
+    Code("OW504", "an operator that returns tensors has no fake kernel", Severity.WARNING),
+    Code("OW505", "registered for an operator that is defined nowhere", Severity.NOTE),
+    # Call sites.
+    Code("OW601", "there is no such operator", Severity.WARNING),
+    Code("OW602", "the call gives too many arguments"),
+    Code("OW603", "the call gives a keyword that the operator does not take"),
+    Code("OW604", "the call lacks an argument"),
+    # C++.
+    Code("OW701", "the C++ function has another number of parameters"),
+    Code("OW702", "a C++ parameter has another type"),
+    Code("OW703", "the C++ function returns something else"),
+    # Reading.
+    Code("OW900", "a file that cannot be read"),
+    Code("OW901", "a file that is no Python"),
+    Code("OW902", "a function that is not there"),
+    Code("OW910", "a comment that silences nothing", Severity.WARNING),
+    Code("OW911", "settings or a baseline that cannot be used"),
 )
 
 CODES: Mapping[str, Code] = MappingProxyType({row.code: row for row in ROWS})

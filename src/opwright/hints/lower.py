@@ -95,8 +95,11 @@ class _Lowering:
         function = self.function
         if function.role is not Role.FUNCTION:
             self._role(function.role)
+        if function.role in (Role.CLASS, Role.OPAQUE):
             return Inferred(_schema(self.name, (), ()), findings=tuple(self.findings))
-        bindings = tuple(bound for p in function.parameters if (bound := self._parameter(p)))
+        is_self = function.role is Role.METHOD and function.parameters[0].hint is None
+        parameters = function.parameters[1:] if is_self else function.parameters
+        bindings = tuple(bound for p in parameters if (bound := self._parameter(p)))
         slots = self._distinct(self.flat.slots)
         returning = self._returning(slots)
         arguments = _arguments(slots, returning.viewed)

@@ -5,7 +5,7 @@ Knows nothing of functions, names and defaults.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
@@ -37,6 +37,7 @@ from opwright.hints.model import (
     Shaped,
     Structure,
     Unresolved,
+    parts,
     union,
 )
 from opwright.schema.kinds import Alias, Apply, Base, List, Maybe, Type
@@ -381,23 +382,6 @@ def _json(hint: Hint, args: tuple[Hint, ...]) -> Meaning | Refusal:
         if isinstance(part, Unresolved) and part.reason is not Reason.RECURSIVE:
             return meaning(part)
     return Meaning(Base("str"), JsonText(args[0]))
-
-
-def parts(hint: Hint) -> Iterable[Hint]:
-    """A hint and everything inside it, fields of structures too."""
-    waiting = [hint]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        match part:
-            case Of(_, args):
-                waiting.extend(args)
-            case Aliased(of) | Shaped(of):
-                waiting.append(of)
-            case Structure(_, _, fields):
-                waiting.extend(field.hint for field in fields)
-            case _:
-                pass
 
 
 def _opaque(hint: Hint, args: tuple[Hint, ...]) -> Meaning | Refusal:

@@ -11,7 +11,7 @@ readers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, TypeAlias
@@ -44,7 +44,10 @@ class Of:
     def __str__(self) -> str:
         if self.head == "Union":
             return " | ".join(map(str, self.args))
-        return f"{self.head.rpartition('.')[2]}[{', '.join(map(str, self.args))}]"
+        args = [str(arg) for arg in self.args] or ["()"]
+        if self.head == "collections.abc.Callable":
+            args[0] = args[0].removeprefix("list")
+        return f"{self.head.rpartition('.')[2]}[{', '.join(args)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,6 +377,23 @@ def union(args: Iterable[Hint]) -> Hint:
         )
     members = sorted(flat, key=lambda hint: (hint == NONE, str(hint)))
     return members[0] if len(members) == 1 else Of("Union", tuple(members))
+
+
+def parts(hint: Hint) -> Iterator[Hint]:
+    """A hint and everything inside it, fields of structures too."""
+    waiting = [hint]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        match part:
+            case Of(_, args):
+                waiting.extend(args)
+            case Aliased(of) | Shaped(of):
+                waiting.append(of)
+            case Structure(_, _, fields):
+                waiting.extend(field.hint for field in fields)
+            case _:
+                pass
 
 
 NONE = Name("None")
