@@ -36,6 +36,7 @@ ROWS = (
     Code("OW011", "defaults together with `...`"),
     Code("OW012", "an alias set that cannot be written"),
     Code("OW013", "more faults than are shown"),
+    Code("OW014", "JSON that is no schema"),
     # An annotated function.
     Code("OW101", "a parameter or result without an annotation"),
     Code("OW102", "an annotation that has no schema type"),

@@ -15,6 +15,7 @@ FLOORS = (
     ("_compat", "findings", "marks"),
     ("codes",),
     ("schema",),
+    ("exchange",),
     ("hints",),
     ("survey",),
     ("lint", "stubs"),

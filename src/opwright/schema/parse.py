@@ -228,7 +228,7 @@ class _Parser:
         word = self.reader.word
         if word.text == "(":
             return Apply("", self._types(level))
-        if word.text == "None":
+        if word.text in ("None", "NoneType"):
             self.reader.take()
             return Base("NoneType", self._alias())
         name = self._dotted()
