@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 # A new group is a module beside this file and its name here.
-GROUPS = ("start", "schema")
+GROUPS = ("start", "schema", "infer")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from opwright.findings import SchemaError as SchemaError
     from opwright.findings import Severity as Severity
     from opwright.findings import Span as Span
+    from opwright.hints import infer as infer
     from opwright.marks import Aliases as Aliases
     from opwright.marks import Const as Const
     from opwright.marks import Json as Json
@@ -35,6 +36,7 @@ _HOMES = {
     "SchemaError": "opwright.findings",
     "Severity": "opwright.findings",
     "Span": "opwright.findings",
+    "infer": "opwright.hints",
     "Aliases": "opwright.marks",
     "Const": "opwright.marks",
     "Json": "opwright.marks",

@@ -50,6 +50,21 @@ def test_json_holds_the_good_and_the_bad() -> None:
     }
 
 
+MODULE = """\
+from __future__ import annotations
+
+from opwright import Mutable
+from torch import Tensor
+
+
+def scale_(out: Mutable[Tensor], t: Tensor, *, s: float = 1.0) -> Mutable[Tensor]: ...
+"""
+
+
+def test_python_is_a_module() -> None:
+    assert run("schema", "--python", GOOD, BAD) == (Exit.FINDINGS, MODULE, FAULTS)
+
+
 def test_a_terminal_shows_the_caret_under_the_fault() -> None:
     lines = run_on_terminal("schema", "f(Tensr x) -> ()").splitlines()
     seen = [_without_colour(line) for line in lines]

@@ -16,6 +16,7 @@ FLOORS = (
     ("codes",),
     ("schema",),
     ("exchange",),
+    ("exchange",),
     ("hints",),
     ("survey",),
     ("lint", "stubs"),

@@ -12,9 +12,11 @@ import click
 from opwright import __version__
 from opwright.cli.exits import Exit
 
+# The summaries stand here, so that help need not load the commands.
 COMMANDS = {
-    "schema": "opwright.cli.schema",
-    "explain": "opwright.cli.explain",
+    "infer": "canonical schemas of operators and annotated functions",
+    "schema": "canonical form of a schema string",
+    "explain": "what the code of a finding means",
 }
 
 
@@ -27,9 +29,13 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = importlib.import_module(COMMANDS[cmd_name]).command
+        command = importlib.import_module(f"opwright.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([*COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 import opwright
-from opwright import Diagnostic, Schema, SchemaError
+from opwright import Schema, SchemaError
 from opwright.cli import show
 from opwright.cli.exits import Exit, verdict
 
@@ -16,25 +16,27 @@ from opwright.cli.exits import Exit, verdict
 @click.command("schema")
 @click.argument("strings", nargs=-1, required=True, metavar="STRING...")
 @show.as_json_option
-def command(strings: tuple[str, ...], as_json: bool) -> Exit:
+@click.option("--python", "as_python", is_flag=True, help="Print a module of annotated functions.")
+def command(strings: tuple[str, ...], as_json: bool, as_python: bool) -> Exit:
     """Read each schema STRING and print it in canonical form; `-` stands for lines of input."""
-    found: list[Diagnostic] = []
-    records: list[dict[str, object]] = []
-    for text in _texts(strings):
-        try:
-            schema = opwright.parse(text)
-        except SchemaError as error:
-            found += error.findings
-            records.append({"text": text, "findings": [*map(show.record, error.findings)]})
-            if not as_json:
-                show.findings(error.findings)
-            continue
-        records.append({"text": text, "canonical": str(schema)})
-        if not as_json:
-            _print(schema)
+    if as_json and as_python:
+        raise click.UsageError("--json and --python exclude each other")
+    read = [(text, _read(text)) for text in _texts(strings)]
     if as_json:
-        show.print_json(records)
-    return verdict(found=bool(found))
+        show.print_json([_record(text, found) for text, found in read])
+    elif as_python:
+        _print_python([found for _, found in read])
+    else:
+        for _, found in read:
+            _print(found)
+    return verdict(found=any(isinstance(found, SchemaError) for _, found in read))
+
+
+def _read(text: str) -> Schema | SchemaError:
+    try:
+        return opwright.parse(text)
+    except SchemaError as error:
+        return error
 
 
 def _texts(strings: tuple[str, ...]) -> Iterator[str]:
@@ -52,8 +54,28 @@ def _given() -> str:
         raise click.UsageError(f"standard input is not UTF-8 text: {error.reason}") from None
 
 
-def _print(schema: Schema) -> None:
-    if show.on_terminal():
-        show.console().print(show.coloured(str(schema)))
+def _record(text: str, found: Schema | SchemaError) -> dict[str, object]:
+    if isinstance(found, SchemaError):
+        return {"text": text, "findings": [*map(show.record, found.findings)]}
+    return {"text": text, "canonical": str(found)}
+
+
+def _print(found: Schema | SchemaError) -> None:
+    if isinstance(found, SchemaError):
+        show.findings(found.findings)
+    elif show.on_terminal():
+        show.console().print(show.coloured(str(found)), soft_wrap=True)
     else:
-        print(schema)
+        print(found)
+
+
+def _print_python(read: list[Schema | SchemaError]) -> None:
+    """The module on standard output; what is wrong beside it, so that the module stays one."""
+    from opwright.schema.signature import module
+
+    for found in read:
+        if isinstance(found, SchemaError):
+            for finding in found.findings:
+                print(show.plain(finding), file=sys.stderr)
+    if good := [found for found in read if isinstance(found, Schema)]:
+        print(module(good), end="")

@@ -85,6 +85,21 @@ def fancy(finding: Diagnostic) -> Text:
     return text
 
 
+def wrapped(schema: str, width: int) -> str:
+    """A schema in lines of that width, broken only between arguments.
+
+    >>> print(wrapped("f(Tensor x, Tensor y, Tensor z) -> Tensor", 24))
+    f(Tensor x, Tensor y,
+      Tensor z) -> Tensor
+    """
+    lines = [""]
+    for part in re.findall(r".+?(?:, |$)", schema):
+        if lines[-1].strip() and len(lines[-1] + part.rstrip()) > width:
+            lines.append("  ")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
+
+
 _PARTS = re.compile(
     r"(?P<name>^[^(]+)|(?P<writes>\([^()]*!\)|\([a-z|*]\))|(?P<default>=[^,()]+)|(?P<type>\b[A-Z]\w*)"
 )
