@@ -6,6 +6,7 @@ import json
 
 from cli.program import run, run_on_terminal
 from opwright.cli.exits import Exit
+from opwright.exchange import load
 
 GOOD = "mylib::scale_(Tensor(x!) out,Tensor t, *, float s=1)->(Tensor(x!))"
 CANONICAL = "mylib::scale_(Tensor(a!) out, Tensor t, *, float s=1.0) -> Tensor(a!)"
@@ -36,6 +37,7 @@ def test_json_holds_the_good_and_the_bad() -> None:
     good, bad = json.loads(out)
     assert code == Exit.FINDINGS
     assert good["canonical"] == CANONICAL
+    assert str(load(good["schema"])) == CANONICAL
     assert bad["text"] == BAD
     assert bad["findings"][0] == {
         "code": "OW003",

@@ -27,7 +27,7 @@ FLOORS = (
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 TORCH_FLOOR = "ops"
 STDLIB_FLOORS = ("findings", "marks", "codes", "schema")
-ALLOWED_THERE = {"opwright", "typing_extensions", "pydantic"}
+ALLOWED_THERE = {"opwright", "typing_extensions"}
 
 
 class Import(NamedTuple):

@@ -57,7 +57,9 @@ def _given() -> str:
 def _record(text: str, found: Schema | SchemaError) -> dict[str, object]:
     if isinstance(found, SchemaError):
         return {"text": text, "findings": [*map(show.record, found.findings)]}
-    return {"text": text, "canonical": str(found)}
+    from opwright.exchange import dump
+
+    return {"text": text, "canonical": str(found), "schema": dump(found)}
 
 
 def _print(found: Schema | SchemaError) -> None:
