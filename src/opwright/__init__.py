@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from opwright.marks import Opaque as Opaque
     from opwright.marks import Out as Out
     from opwright.marks import Scalar as Scalar
+    from opwright.ops.op import OpDef as OpDef
+    from opwright.ops.op import op as op
     from opwright.schema.compare import compare as compare
     from opwright.schema.model import Schema as Schema
     from opwright.schema.parse import canonical as canonical
@@ -44,6 +46,8 @@ _HOMES = {
     "Opaque": "opwright.marks",
     "Out": "opwright.marks",
     "Scalar": "opwright.marks",
+    "OpDef": "opwright.ops.op",
+    "op": "opwright.ops.op",
     "compare": "opwright.schema.compare",
     "Schema": "opwright.schema.model",
     "canonical": "opwright.schema.parse",

@@ -103,6 +103,10 @@ ROWS = (
     Code("OW503", "one operator is defined with different schemas"),
     Code("OW504", "an operator that returns tensors has no fake kernel", Severity.WARNING),
     Code("OW505", "registered for an operator that is defined nowhere", Severity.NOTE),
+    Code("OW510", "a name that no operator can have"),
+    Code("OW511", "the name is taken"),
+    Code("OW512", "an argument that cannot be registered"),
+    Code("OW513", "neither a device type nor a dispatch key"),
     # Call sites.
     Code("OW601", "there is no such operator", Severity.WARNING),
     Code("OW602", "the call gives too many arguments"),

@@ -1,0 +1,67 @@
+"""Keeps torch's on-disk caches of compiled code apart when registrations differ.
+
+Knows `torch.compiler.config.cache_key_tag`, and what of an operator is compiled into code: its
+schema, its fake kernel, its backward. torch's own cache keys know an operator by its name only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from opwright.ops.core import Core
+
+_stamps: dict[str, int] = {}
+_total = 0
+_ours = ""
+
+
+def stamp(core: Core, *compiled_in: Callable[..., Any]) -> None:
+    """Note what compiled code would know of an operator."""
+    global _total
+    parts = [str(core.plan.schema), *(repr(list(_traits(f))) for f in compiled_in)]
+    digest = hashlib.blake2b("\n".join(parts).encode(), digest_size=8).digest()
+    new = int.from_bytes(digest, "big")
+    _total ^= _stamps.get(core.qualname, 0) ^ new
+    _stamps[core.qualname] = new
+    _tag()
+
+
+def _tag() -> None:
+    """Put our part behind what the user has set, if anything."""
+    global _ours
+    import torch.compiler.config as config
+
+    theirs = config.cache_key_tag.removesuffix(_ours)
+    _ours = f"+opwright:{_total:016x}"
+    config.cache_key_tag = theirs + _ours
+
+
+def _traits(function: Any) -> Iterator[object]:
+    """What tells two versions of a function apart, in every process alike."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        yield getattr(function, "__qualname__", type(function).__qualname__)
+        return
+    yield from _code_traits(code)
+    for cell in function.__closure__ or ():
+        yield _value_trait(cell.cell_contents)
+
+
+def _code_traits(code: types.CodeType) -> Iterator[object]:
+    yield from (code.co_code, code.co_names)
+    for constant in code.co_consts:
+        yield _constant_trait(constant)
+
+
+def _constant_trait(constant: object) -> object:
+    if isinstance(constant, types.CodeType):
+        return list(_code_traits(constant))
+    return sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant
+
+
+def _value_trait(value: object) -> object:
+    simple = (bool, int, float, str, bytes, type(None))
+    return value if isinstance(value, simple) else type(value).__qualname__

@@ -1,0 +1,275 @@
+"""One operator in the dispatcher: its definition, and what stands at which dispatch key.
+
+Knows plans and torch's `Library`; not decorators, and not how a gradient is computed: what stands
+at the autograd keys asks `differentiate`, when there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor
+from torch.compiler import is_dynamo_compiling
+from torch.library import Library
+
+from opwright.ops import private
+from opwright.ops.cell import bump_each, new_cell, schema_defaults, user_defaults
+from opwright.ops.fake import trivial_fake
+from opwright.ops.functions import later, now
+from opwright.ops.guards import EXACT, Guards
+from opwright.ops.plan import Plan
+from opwright.ops.results import Judge
+from opwright.ops.writer import (
+    HELD,
+    wraps,
+    write_call,
+    write_fake,
+    write_flattener,
+    write_gate,
+    write_kernel,
+    write_packer,
+)
+
+Kernel: TypeAlias = Callable[..., Any]
+Text: TypeAlias = Callable[[Plan], str]
+
+DEFAULT_KEY = "CompositeExplicitAutograd"
+"""Where a kernel stands that serves every device."""
+
+COMPOSITE_KEY = "CompositeImplicitAutograd"
+"""Where a function stands that the dispatcher takes apart into the operators that it calls."""
+
+
+class Hidden:
+    """Whether a tensor subclass may be calling kernels from its `__torch_dispatch__`."""
+
+    below_subclass = False
+
+
+HIDDEN = Hidden()
+
+
+class CannotDifferentiate(RuntimeError):
+    """A gradient was asked for that there is no way to compute."""
+
+
+class Core:
+    """An operator as `plan` says; nothing is registered before `define`.
+
+    The names in `cell` are what the generated functions see; other modules of this floor put what
+    they add to an operator there, and at dispatch keys by `implement`.
+    """
+
+    def __init__(
+        self, plan: Plan, tags: Sequence[torch.Tag] = (), library: Library | None = None
+    ) -> None:
+        self.plan = plan
+        self.tags = tuple(tags)
+        self.qualname = plan.schema.qualname
+        self.local = self.qualname.partition("::")[2]
+        self._namespace = plan.schema.namespace
+        self._packet, _, overload = self.local.partition(".")
+        self._variant = overload or "default"
+        self.kernels: dict[str, Kernel] = {}
+        self.fake: Kernel | None = None
+        self.differentiate: Callable[[tuple[Any, ...]], Any] | None = None
+        self.judge = Judge(plan, lambda: next(iter(self.kernels.values())))
+        self.cell = new_cell(plan)
+        self.cell |= {f"{HELD}{name}": value for name, value in self._names()}
+        places = {place: leaf.name for place, leaf in plan.tensors()}
+        self.guards = Guards(self.cell, places, self._direct_kernel)
+        self._borrowed = library
+        self._library: Library | None = None
+        self._placed: dict[str, Callable[..., Any]] = {}
+        self._fake: Callable[..., Any] | None = None
+        self._spaces: dict[str, dict[str, Any]] = {}
+        self._overload: Any = None
+        self.packer = self.through
+
+    def _names(self) -> Iterator[tuple[str, Any]]:
+        yield from (("slow", self._slow), ("below", self._below), ("careful", _careful))
+        yield from (("wrap", self.judge.wrap), ("lower", self.judge.lower), ("hidden", HIDDEN))
+        yield from (("settle", self.judge.settle), ("settle_flat", self.judge.settle_flat))
+
+    # Definition --------------------------------------------------------------------------------
+
+    def define(self, kernels: dict[str, Kernel]) -> None:
+        """Make the operator known to the dispatcher, whole; on failure nothing is left of it."""
+        self._library = self._borrowed or Library(self.plan.schema.namespace, "FRAGMENT")
+        try:
+            self._library.define(str(self.plan.schema).partition("::")[2], tags=self.tags)
+            if COMPOSITE_KEY not in kernels:
+                self.implement("Autograd", self._written(write_gate, self.cell))
+            for key, kernel in kernels.items():
+                self.add_kernel(key, kernel)
+            if (text := trivial_fake(self.plan)) is not None:
+                self.place_fake(now(self.local, text, {}, schema_defaults(self.plan.schema)))
+        except BaseException:
+            self.destroy()
+            raise
+
+    def destroy(self) -> None:
+        """Take the operator, and all that stands at its keys, away."""
+        if self._library is not None and self._borrowed is None:
+            self._library._destroy()
+            private.forget(self.qualname)
+        self._library = None
+
+    def restore(self) -> None:
+        """Undo `destroy`."""
+        self._library = self._borrowed or Library(self.plan.schema.namespace, "FRAGMENT")
+        self._library.define(str(self.plan.schema).partition("::")[2], tags=self.tags)
+        for key, function in self._placed.items():
+            self.implement(key, function)
+        if self._fake is not None:
+            torch.library.register_fake(self.qualname, self._fake, lib=self._library)
+
+    def implement(self, key: str, function: Callable[..., Any]) -> None:
+        """Put a function, which takes schema arguments, at a dispatch key."""
+        self.library.impl(self.local, function, key)
+        self._placed[key] = function
+
+    @property
+    def library(self) -> Library:
+        """Where the operator is defined."""
+        assert self._library is not None
+        return self._library
+
+    @property
+    def overload(self) -> Any:
+        """torch's object for this operator: `torch.ops.ns.name.default`."""
+        if self._overload is None:
+            self._overload = self._find_overload()
+        return self._overload
+
+    def _find_overload(self) -> Any:
+        packet = getattr(getattr(torch.ops, self._namespace), self._packet)
+        return getattr(packet, self._variant)
+
+    # Kernels and fake --------------------------------------------------------------------------
+
+    def add_kernel(self, key: str, kernel: Kernel) -> None:
+        """Have `kernel` serve a dispatch key; what served it before is replaced."""
+        self.kernels[key] = kernel
+        if key in self._spaces:
+            self._spaces[key][f"{HELD}fn"] = kernel
+        else:
+            self.implement(key, self._written(write_kernel, self._space(key, kernel)))
+        self.guards.forget()
+
+    def set_fake(self, fake: Kernel) -> None:
+        """Have `fake` tell shapes; what told them before is replaced."""
+        self.fake = fake
+        if "fake" in self._spaces:
+            self._spaces["fake"][f"{HELD}fn"] = fake
+        else:
+            self.place_fake(self._written(write_fake, self._space("fake", fake)))
+
+    def place_fake(self, fake: Callable[..., Any]) -> None:
+        """Have a function that takes schema arguments tell shapes."""
+        torch.library.register_fake(self.qualname, fake, lib=self.library)
+        self._fake = fake
+
+    def _space(self, key: str, function: Kernel) -> dict[str, Any]:
+        self._spaces[key] = {**self.cell, f"{HELD}fn": function}
+        return self._spaces[key]
+
+    def _written(self, text: Text, space: dict[str, Any]) -> Callable[..., Any]:
+        schema, name = self.plan.schema, self.local.replace(".", "_")
+        return later(name, lambda: text(self.plan), space, lambda: schema_defaults(schema))
+
+    def _direct_kernel(self, device: str) -> Kernel | None:
+        """The function that the dispatcher ends up in for plain tensors of a device."""
+        key = private.backend_key(device)
+        if key is None or any(private.interposes(other, key) for other in self.kernels):
+            return None
+        return self.kernels.get(key) or self.kernels.get(DEFAULT_KEY)
+
+    # Calls -------------------------------------------------------------------------------------
+
+    def write_call(self) -> Callable[..., Any]:
+        """The function that a call of the handle runs."""
+        signature = self.plan.signature
+        name = self.local.replace(".", "_")
+        self._flatten = now(name, write_flattener(self.plan), self.cell, user_defaults(signature))
+        return now(name, write_call(self.plan), self.cell, user_defaults(signature))
+
+    def write_packer(self) -> Callable[..., Any]:
+        """The function that takes a call of the handle through the dispatcher."""
+        if self.plan.crosses_as_it_is and not wraps(self.plan):
+            return self.through
+        self.cell[f"{HELD}overload"] = self.overload
+        defaults = user_defaults(self.plan.signature)
+        return now(self.local.replace(".", "_"), write_packer(self.plan), self.cell, defaults)
+
+    def through(self, *args: Any, **kwargs: Any) -> Any:
+        """A call through the dispatcher, of arguments that cross as they are.
+
+        While Dynamo traces, nothing may be kept: it would guard on what it was before.
+        """
+        if is_dynamo_compiling():
+            return self._find_overload()(*args, **kwargs)
+        return self.overload(*args, **kwargs)
+
+    def _slow(self, *args: Any, **kwargs: Any) -> Any:
+        """A call of the handle that somebody might see: through the dispatcher."""
+        flat = self._flatten(*args, **kwargs)
+        learned = self.guards.learn(flat)
+        out = self.packer(*args, **kwargs)
+        if learned and not self.plan.schema.mutable:
+            self.judge.check_memory(flat, out)
+        return out
+
+    def _below(self, *flat: Any) -> Any:
+        """A call at the autograd keys that is not an ordinary one."""
+        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in self.tensors(flat)):
+            self._check_written(flat)
+            if self.differentiate is not None:
+                return self.differentiate(flat)
+        learned = self.guards.learn(flat)
+        out = self.below(flat)
+        if learned and not self.plan.schema.mutable:
+            self.judge.check_memory(flat, out)
+        return out
+
+    def below(self, flat: tuple[Any, ...]) -> Any:
+        """The operator without its gradient: the dispatcher from below the autograd keys."""
+        arguments = self.plan.schema.arguments
+        free = [value for value, a in zip(flat, arguments, strict=True) if not a.kw_only]
+        named = {a.name: v for v, a in zip(flat, arguments, strict=True) if a.kw_only}
+        self._note_subclasses(flat)
+        with private.below_autograd():
+            out = self.overload(*free, **named)
+        bump_each(*(flat[place] for place, _ in self.plan.written()))
+        return out
+
+    def tensors(self, flat: Iterable[Any]) -> Iterator[Tensor]:
+        """The tensors among schema arguments, also those in lists."""
+        for value in flat:
+            if isinstance(value, Tensor):
+                yield value
+            elif isinstance(value, (list, tuple)):
+                yield from self.tensors(value)
+
+    def _check_written(self, flat: tuple[Any, ...]) -> None:
+        for place, leaf in self.plan.written():
+            if any(tensor.requires_grad for tensor in self.tensors((flat[place],))):
+                raise CannotDifferentiate(
+                    f"{self.qualname} writes {leaf.name!r}, which requires grad: its gradient "
+                    f"would be wrong; pass {leaf.name}.detach(), or call it under torch.no_grad()"
+                )
+
+    def _note_subclasses(self, flat: tuple[Any, ...]) -> None:
+        """From the first tensor subclass on, kernels look out for hidden dispatch keys."""
+        if not private.mode_is_on() and any(type(t) not in EXACT for t in self.tensors(flat)):
+            HIDDEN.below_subclass = True
+
+
+def _careful(kernel: Kernel, *args: Any, **kwargs: Any) -> Any:
+    """Run a kernel that may be reached through a `__torch_dispatch__`."""
+    if not private.keys_are_hidden():
+        return kernel(*args, **kwargs)
+    with private.plain_keys():
+        return kernel(*args, **kwargs)

@@ -1,0 +1,212 @@
+"""torch's private names that registration stands on: each once, with what it is for.
+
+Knows torch's insides; must not know ours. `NAMES` lists what this file reaches for, so that a test
+says at once what a new torch has moved. Where a name is missing the core stays right and only loses
+a shortcut, or the registration says which torch it needs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, TypeAlias, cast
+
+import torch
+import torch.utils._python_dispatch as _modes
+from torch import Tensor
+
+Guard: TypeAlias = Callable[[object], bool]
+
+NAMES = (
+    "torch._C._AutoDispatchBelowAutograd",
+    "torch._C._DisableAutocast",
+    "torch._C._ForceDispatchKeyGuard",
+    "torch._C._any_output_is_alias_to_input_or_output",
+    "torch._C._autograd._profiler_enabled",
+    "torch._C._dispatch_dump",
+    "torch._C._dispatch_find_schema_or_throw",
+    "torch._C._dispatch_has_kernel_for_dispatch_key",
+    "torch._C._dispatch_key_for_device",
+    "torch._C._dispatch_keys",
+    "torch._C._dispatch_tls_local_exclude_set",
+    "torch._C._dispatch_tls_local_include_set",
+    "torch._C._dynamo.guards.TensorGuards",
+    "torch._C._increment_version",
+    "torch._C._is_torch_function_mode_enabled",
+    "torch.fx.operator_schemas._SCHEMA_TO_SIGNATURE_CACHE",
+    "torch.library._defs",
+    "torch.utils._python_dispatch._is_in_torch_dispatch_mode",
+)
+"""Every private name used below, by its path."""
+
+_C: Any = torch._C
+
+below_autograd = _C._AutoDispatchBelowAutograd
+"""Context: the dispatcher starts below the autograd keys."""
+
+without_autocast = _C._DisableAutocast
+"""Context: no autocast on any device."""
+
+function_modes: Callable[[], bool] = _C._is_torch_function_mode_enabled
+"""Whether a `TorchFunctionMode` wants to see calls; `set_default_device` is one."""
+
+profiling: Callable[[], bool] = _C._autograd._profiler_enabled
+"""Whether a profiler records calls."""
+
+bump_versions: Callable[[tuple[Tensor, ...]], None] = _C._increment_version
+"""Tell autograd that these tensors were written."""
+
+modes: ModuleType = _modes
+"""Where torch notes that a dispatch mode is on, under the name `MODE_FLAG`.
+
+The note is one for all threads and not set for tensor subclasses, so it is a hint, never a proof.
+"""
+MODE_FLAG = "_is_in_torch_dispatch_mode"
+
+
+def mode_is_on() -> bool:
+    """Whether torch has noted that a dispatch mode is on."""
+    return bool(getattr(modes, MODE_FLAG))
+
+
+has_kernel: Callable[[str, str], bool] = _C._dispatch_has_kernel_for_dispatch_key
+"""Whether an operator has a kernel of its own at a dispatch key."""
+
+
+# Key sets --------------------------------------------------------------------------------------
+
+_ABOVE_BACKENDS = ("BackendSelect", "ADInplaceOrView", "AutogradOther")
+
+
+def effective_keys(tensor: Tensor) -> Any:
+    """The dispatch keys that a call with this tensor meets now, in this thread."""
+    included, excluded = _C._dispatch_tls_local_include_set(), _C._dispatch_tls_local_exclude_set()
+    return (_C._dispatch_keys(tensor) | included) - excluded
+
+
+def is_plain(tensor: Tensor) -> bool:
+    """Whether nothing but a dense backend (and autograd) would see a call with this tensor.
+
+    >>> is_plain(torch.ones(1)), is_plain(torch.ones(1, dtype=torch.complex64).conj())
+    (True, False)
+    """
+    allowed = _plain_keys(tensor.device.type)
+    return (
+        allowed is not None and (effective_keys(tensor) | allowed).raw_repr() == allowed.raw_repr()
+    )
+
+
+@functools.cache
+def _plain_keys(device: str) -> Any:
+    key = backend_key(device)
+    if key is None or key == "Meta":
+        return None
+    keys = torch._C.DispatchKeySet(_key(key))
+    for name in (*_ABOVE_BACKENDS, f"Autograd{key}"):
+        keys = keys | torch._C.DispatchKeySet(_key(name))
+    return keys
+
+
+def _key(name: str) -> Any:
+    return getattr(torch._C.DispatchKey, name)
+
+
+@functools.cache
+def backend_key(device: str) -> str | None:
+    """The dispatch key of a device type: `CUDA` for `cuda`; None where torch knows none."""
+    try:
+        return cast(str, _C._dispatch_key_for_device(device))
+    except RuntimeError:
+        return None
+
+
+DEVICE_TYPES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia", "maia", "ipu", "xla", "meta")
+"""The device types of torch itself; a back end of its own registers one more."""
+
+
+def interposes(key: str, backend: str) -> bool:
+    """Whether a kernel at `key` would see plain calls before one at `backend`."""
+    return key in _ABOVE_BACKENDS or key in ("Autograd", f"Autograd{backend}")
+
+
+def dispatch_keys() -> frozenset[str]:
+    """The names of all dispatch keys."""
+    return frozenset(torch._C.DispatchKey.__members__)
+
+
+def plain_guard(example: Tensor) -> Guard:
+    """A check, in C, that a tensor is to the dispatcher what `example` is now.
+
+    It holds for tensors of the same class, dtype, rank, device, `requires_grad`, and dispatch keys
+    under the modes of the calling thread; anything else, tensor or not, fails it.
+    """
+    free = [[None] * example.dim()]
+    guards = _C._dynamo.guards.TensorGuards(
+        example, dynamic_dims_sizes=free, dynamic_dims_strides=free
+    )
+    return cast(Guard, guards.check)
+
+
+_PLAIN_INCLUDED = _C._dispatch_tls_local_include_set()
+_PLAIN_EXCLUDED = _C._dispatch_tls_local_exclude_set()
+
+
+def keys_are_hidden() -> bool:
+    """Whether this thread runs inside a `__torch_dispatch__`, with keys shut off that ops need."""
+    return bool(torch._C._dispatch_tls_is_dispatch_key_excluded(_key("Conjugate")))
+
+
+@contextlib.contextmanager
+def plain_keys() -> Iterator[None]:
+    """Run with the dispatch keys of an ordinary thread, gradients and autocast off.
+
+    A kernel that is reached through a `__torch_dispatch__` would otherwise run without the keys
+    that make `x.conj()` and version counters work.
+    """
+    with _C._ForceDispatchKeyGuard(_PLAIN_INCLUDED, _PLAIN_EXCLUDED), torch.no_grad():
+        yield
+
+
+# Results ---------------------------------------------------------------------------------------
+
+
+def shares_memory(
+    args: tuple[object, ...], kwargs: dict[str, object], results: tuple[object, ...]
+) -> bool:
+    """Whether a result is, or is a view of, an input or another result."""
+    return bool(_C._any_output_is_alias_to_input_or_output(args, kwargs, results))
+
+
+# What is registered ----------------------------------------------------------------------------
+
+
+def registered_at(qualname: str) -> str | None:
+    """Where an operator was defined, `file:line`, as the dispatcher remembers; None if it is not.
+
+    >>> registered_at("mylib::surely_not_there") is None
+    True
+    """
+    dump = _C._dispatch_dump(qualname)
+    _, found, rest = dump.partition("\ndebug: ")
+    return rest.partition("\n")[0].removeprefix("registered at ") if found else None
+
+
+def exists(qualname: str) -> bool:
+    """Whether the dispatcher knows an operator: `ns::name` or `ns::name.overload`."""
+    name, _, overload = qualname.partition(".")
+    try:
+        _C._dispatch_find_schema_or_throw(name, overload)
+    except RuntimeError:
+        return False
+    return True
+
+
+def forget(qualname: str) -> None:
+    """Drop what torch keeps of an operator that was taken away."""
+    from torch.fx.operator_schemas import _SCHEMA_TO_SIGNATURE_CACHE
+
+    name, _, overload = qualname.partition(".")
+    _SCHEMA_TO_SIGNATURE_CACHE.pop((name, overload), None)
+    torch.library._defs.discard(qualname)
