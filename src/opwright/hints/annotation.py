@@ -6,7 +6,7 @@ Knows Python's live types; what names stand for is known to `names`, what hints 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
@@ -52,16 +52,21 @@ def read_hint(annotation: Any, scope: Scope) -> Hint:
     text = constructs.forward_text(annotation)
     if text is not None:
         return _quoted(text, scope)
+    return remembered(annotation) or _remember(annotation, _read(annotation, scope))
+
+
+def remembered(annotation: object) -> Hint | None:
+    """The hint of an annotation that was read before and means the same everywhere."""
     try:
-        known = _remembered.get(annotation)
+        return None if type(annotation) is str else _remembered.get(annotation)
     except TypeError:  # unhashable
-        return _read(annotation, scope)
-    return known or _remember(annotation, _read(annotation, scope))
+        return None
 
 
 def _remember(annotation: object, hint: Hint) -> Hint:
     """Keep what does not depend on where it was written."""
-    if not any(isinstance(part, Unresolved) for part in parts(hint)) and not _quotes(annotation):
+    lasting = not any(isinstance(part, Unresolved) for part in parts(hint))
+    if lasting and isinstance(annotation, Hashable) and not _quotes(annotation):
         if len(_remembered) > _MOST_REMEMBERED:
             _remembered.clear()
             _remembered.update({type(None): NONE, None: NONE, ...: ELLIPSIS})

@@ -14,9 +14,8 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from opwright import _compat
-from opwright.findings import Span
-from opwright.hints.annotation import read_hint
-from opwright.hints.model import MISSING, Default, Function, Kind, Parameter, Role
+from opwright.hints.annotation import read_hint, remembered
+from opwright.hints.model import MISSING, Function, Hint, Kind, Missing, Parameter, Role
 from opwright.hints.names import Scope
 from opwright.hints.values import path_of, value
 
@@ -153,50 +152,88 @@ _READERS: tuple[tuple[type, Callable[[Any, int], Function]], ...] = (
 
 def _function(function: FunctionType) -> Function:
     """A plain function, read from its code object: `inspect.signature` takes far longer."""
-    scope, annotations = _scope(function), _compat.annotations_of(function)
-    span = Span(function.__code__.co_filename, function.__code__.co_firstlineno)
-    returns = annotations.get("return", MISSING)
-    parameters = tuple(_parameters(function, annotations, scope, span))
+    annotations = _compat.annotations_of(function)
+    parameters = tuple(_parameters(function, annotations))
     return Function(
         function.__name__,
         parameters,
-        None if returns is MISSING else read_hint(returns, scope),
+        _hint(annotations["return"], function) if "return" in annotations else None,
         _role(function, parameters),
         function.__qualname__,
         function.__module__,
-        span,
-        span,
     )
 
 
-def _parameters(
-    function: FunctionType, annotations: Mapping[str, Any], scope: Scope, span: Span
-) -> Iterator[Parameter]:
+def _hint(annotation: Any, function: FunctionType) -> Hint:
+    return remembered(annotation) or read_hint(annotation, _scope(function))
+
+
+def _parameters(function: FunctionType, annotations: Mapping[str, Any]) -> list[Parameter]:
     code, defaults = function.__code__, function.__defaults__ or ()
     keyword_defaults = function.__kwdefaults__ or {}
     first_default = code.co_argcount - len(defaults)
+    parameters = []
     for place, (name, kind) in enumerate(_names(code)):
-        hint = read_hint(annotations[name], scope) if name in annotations else None
-        default: Default = MISSING
+        default: object = MISSING
         if first_default <= place < code.co_argcount:
-            default = value(defaults[place - first_default])
-        elif name in keyword_defaults:
-            default = value(keyword_defaults[name])
-        yield Parameter(name, hint, default, kind, span)
+            default = defaults[place - first_default]
+        elif kind is Kind.KEYWORD_ONLY:
+            default = keyword_defaults.get(name, MISSING)
+        annotation = annotations.get(name, MISSING)
+        parameters.append(_parameter(name, kind, annotation, default, function))
+    return parameters
 
 
-def _names(code: CodeType) -> Iterator[tuple[str, Kind]]:
+def _evaluated(text: str, function: FunctionType) -> object:
+    """What a text stands for, if that was met before and means the same everywhere."""
+    try:
+        annotation = _scope(function).evaluate(text)
+    except Exception:  # `read_hint` says what is wrong with it
+        return text
+    return annotation if remembered(annotation) else text
+
+
+_MOST_KNOWN = 4096
+_KEYS = frozenset({type(None), bool, int, str, Missing})
+_known: dict[object, Parameter] = {}
+"""Parameters met before, so that `lower` knows them again by identity."""
+
+
+def _parameter(
+    name: str, kind: Kind, annotation: Any, default: object, function: FunctionType
+) -> Parameter:
+    if type(annotation) is str:
+        annotation = _evaluated(annotation, function)
+    key = (name, kind, annotation, default, type(default))
+    simple = type(default) in _KEYS or (type(default) is float and default != 0)
+    try:
+        if simple and (known := _known.get(key)):
+            return known
+    except TypeError:  # an annotation that cannot be hashed
+        simple = False
+    hint = None if annotation is MISSING else _hint(annotation, function)
+    made = Parameter(name, hint, MISSING if default is MISSING else value(default), kind)
+    if simple and remembered(annotation):
+        if len(_known) > _MOST_KNOWN:
+            _known.clear()
+        _known[key] = made
+    return made
+
+
+def _names(code: CodeType) -> list[tuple[str, Kind]]:
     """The parameters of a code object, in the order of the `def`."""
     names, positional, keyword = code.co_varnames, code.co_argcount, code.co_kwonlyargcount
     after = positional + keyword
-    for place, name in enumerate(names[:positional]):
-        yield name, _POSITIONAL[place >= code.co_posonlyargcount]
+    found = [
+        (name, _POSITIONAL[n >= code.co_posonlyargcount])
+        for n, name in enumerate(names[:positional])
+    ]
     if code.co_flags & _VARARGS:
-        yield names[after], Kind.VAR_POSITIONAL
-    for name in names[positional:after]:
-        yield name, Kind.KEYWORD_ONLY
+        found.append((names[after], Kind.VAR_POSITIONAL))
+    found += [(name, Kind.KEYWORD_ONLY) for name in names[positional:after]]
     if code.co_flags & _VARKEYWORDS:
-        yield names[after + bool(code.co_flags & _VARARGS)], Kind.VAR_KEYWORD
+        found.append((names[after + bool(code.co_flags & _VARARGS)], Kind.VAR_KEYWORD))
+    return found
 
 
 _POSITIONAL = (Kind.POSITIONAL_ONLY, Kind.POSITIONAL)
@@ -229,7 +266,7 @@ def _signed(subject: Any, signature: inspect.Signature) -> Function:
     known = Function(getattr(subject, "__name__", type(subject).__name__), (), None)
     if function is not None:
         scope, known = _scope(function, _ALWAYS), _function(function)
-    parameters = tuple(_signed_parameters(signature, scope, known.span))
+    parameters = tuple(_signed_parameters(signature, scope))
     returns = signature.return_annotation
     hint = None if returns is inspect.Signature.empty else read_hint(returns, scope)
     return replace(known, parameters=parameters, returns=hint, role=Role.FUNCTION)
@@ -238,15 +275,13 @@ def _signed(subject: Any, signature: inspect.Signature) -> Function:
 _ALWAYS = ("torch", "typing", "opwright", "collections", "numbers")
 
 
-def _signed_parameters(
-    signature: inspect.Signature, scope: Scope, span: Span
-) -> Iterator[Parameter]:
+def _signed_parameters(signature: inspect.Signature, scope: Scope) -> Iterator[Parameter]:
     empty = inspect.Parameter.empty
     for parameter in signature.parameters.values():
         written, given = parameter.annotation, parameter.default
         hint = None if written is empty else read_hint(written, scope)
         default = MISSING if given is empty else value(given)
-        yield Parameter(parameter.name, hint, default, _KINDS[parameter.kind], span)
+        yield Parameter(parameter.name, hint, default, _KINDS[parameter.kind])
 
 
 def underneath(subject: Any) -> FunctionType | None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TypeVar
 
 from opwright.codes import CODES
 from opwright.findings import Diagnostic, Span
@@ -26,14 +28,17 @@ from opwright.hints.codec import Result as Result
 from opwright.hints.codec import Results as Results
 from opwright.hints.codec import Single as Single
 from opwright.hints.codec import Splat as Splat
-from opwright.hints.meaning import Refusal, marked
-from opwright.hints.model import Function, Kind, Parameter, Role
-from opwright.hints.remarks import remarks
+from opwright.hints.defaults import held
+from opwright.hints.meaning import Meaning, Refusal, marked, meaning
+from opwright.hints.model import MISSING, Function, Hint, Kind, Parameter, Role
+from opwright.hints.remarks import remarks, unseen
 from opwright.hints.results import Returning
-from opwright.hints.structure import Flattening, Slot
+from opwright.hints.structure import Flattening, Slot, structured
 from opwright.hints.variant import optional_outs, with_outs, without_outs
-from opwright.schema.kinds import Alias
-from opwright.schema.model import REQUIRED, Argument, Return, Schema
+from opwright.schema.kinds import Alias, Apply
+from opwright.schema.model import REQUIRED, Argument, Return, Schema, faults
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ def lower(function: Function, name: str | None = None) -> Inferred:
     scale_(Tensor(a!) x, float by=2.0) -> ()
     """
     name = function.name if name is None else name
+    if at_once := _at_once(function, name):
+        return at_once
     if outs := optional_outs(function):
         overload = "_out" if "." in name else ".out"
         plain = _Lowering(without_outs(function, outs), name).inferred()
@@ -71,6 +78,87 @@ def lower(function: Function, name: str | None = None) -> Inferred:
         findings = dict.fromkeys((*plain.findings, *variant.findings))
         return replace(plain, findings=tuple(findings), out=variant)
     return _Lowering(function, name).inferred()
+
+
+# What was met before ---------------------------------------------------------------------------
+
+_MOST_KNOWN = 4096
+_parameters: dict[int, tuple[Parameter, Argument | None, Binding | None]] = {}
+_meanings: dict[int, tuple[Hint, Meaning | None]] = {}
+_returns: dict[int, tuple[Hint, tuple[Return, ...], Results]] = {}
+
+
+def _at_once(function: Function, name: str) -> Inferred | None:
+    """The answer where each part was met before and nothing is to be said of any.
+
+    Readers give the same object for the same parameter, so parts are known by identity.
+    """
+    if function.role is not Role.FUNCTION or function.returns is None:
+        return None
+    arguments, bindings = [], []
+    for parameter in function.parameters:
+        _, argument, binding = _parameters.get(id(parameter)) or _know(parameter)
+        if argument is None or binding is None:
+            return None
+        arguments.append(argument)
+        bindings.append(binding)
+    _, returns, results = _returns.get(id(function.returns)) or _know_returns(function.returns)
+    base, overload = _split(name)
+    if not returns or not _is_sound(base, overload):
+        return None
+    schema = Schema.of_sound(base, overload, tuple(arguments), returns)
+    return Inferred(schema, tuple(bindings), results)
+
+
+def _know(parameter: Parameter) -> tuple[Parameter, Argument | None, Binding | None]:
+    """A parameter that is one argument without marks and remarks; else without an answer."""
+    name, hint, default = parameter.name, parameter.hint, parameter.default
+    known: tuple[Parameter, Argument | None, Binding | None] = (parameter, None, None)
+    if hint is not None and _fault(parameter) is None:
+        _, found = _meanings.get(id(hint)) or _know_meaning(hint)
+        if found is not None:
+            value = REQUIRED if default is MISSING else held(default, hint, found)
+            if not isinstance(value, Refusal):
+                keyword = parameter.kind is Kind.KEYWORD_ONLY
+                argument = Argument(name, found.type, value, keyword)
+                known = (parameter, argument, Single(name, name, found.codec))
+    _remember(_parameters, parameter, known)
+    return known
+
+
+def _know_meaning(hint: Hint) -> tuple[Hint, Meaning | None]:
+    """The meaning of an annotation that is no structure, without marks and remarks."""
+    found = meaning(hint)
+    plain = not isinstance(found, Refusal) and not found.mark and structured(hint) is None
+    if plain and not isinstance(found, Refusal) and not any(True for _ in unseen(found.type)):
+        known: tuple[Hint, Meaning | None] = (hint, found)
+    else:
+        known = (hint, None)
+    _remember(_meanings, hint, known)
+    return known
+
+
+def _remember(memory: dict[int, T], key: object, known: T) -> None:
+    if len(memory) > _MOST_KNOWN:
+        memory.clear()
+    memory[id(key)] = known
+
+
+def _know_returns(hint: Hint) -> tuple[Hint, tuple[Return, ...], Results]:
+    """Returns without marks and remarks; else none."""
+    returning = Returning(())
+    returning.take(hint)
+    plain = not returning.refusals and not any(part.arguments for part in returning.results.parts)
+    single = any(isinstance(returned.type, Apply) for returned in returning.returns)
+    known = (hint, returning.returns if plain and not single else (), returning.results)
+    _remember(_returns, hint, known)
+    return known
+
+
+@lru_cache(maxsize=1024)
+def _is_sound(name: str, overload: str) -> bool:
+    """Whether it is the name of an operator."""
+    return not any(True for _ in faults(name, overload, (), (), False))
 
 
 _ROLES = {
@@ -96,17 +184,26 @@ class _Lowering:
         if function.role is not Role.FUNCTION:
             self._role(function.role)
         if function.role in (Role.CLASS, Role.OPAQUE):
-            return Inferred(_schema(self.name, (), ()), findings=tuple(self.findings))
+            return Inferred(self._schema((), ()), findings=tuple(self.findings))
         is_self = function.role is Role.METHOD and function.parameters[0].hint is None
         parameters = function.parameters[1:] if is_self else function.parameters
         bindings = tuple(bound for p in parameters if (bound := self._parameter(p)))
         slots = self._distinct(self.flat.slots)
         returning = self._returning(slots)
         arguments = _arguments(slots, returning.viewed)
-        schema = _schema(self.name, arguments, returning.returns)
+        schema = self._schema(arguments, returning.returns)
         if not self.findings:
             self.findings += remarks(schema, function)
         return Inferred(schema, bindings, returning.results, tuple(self.findings))
+
+    def _schema(self, arguments: tuple[Argument, ...], returns: tuple[Return, ...]) -> Schema:
+        """The schema; while something is wrong, what could be made out of one."""
+        base, overload = _split(self.name)
+        for fault in faults(base, overload, arguments, returns, False):
+            self._find(fault.code, fault.message, fault.hint)
+        if self.findings:
+            return Schema.of_sound(base, overload, arguments, returns)
+        return Schema(base, overload, arguments, returns)
 
     def _role(self, role: Role) -> None:
         message, hint = _ROLES[role]
@@ -194,8 +291,8 @@ def _seen(slot: Slot, viewed: set[str]) -> Argument:
     return replace(argument, type=marked(argument.type, Alias((argument.name,))))
 
 
-def _schema(name: str, arguments: tuple[Argument, ...], returns: tuple[Return, ...]) -> Schema:
-    """The schema of `ns::name.overload`."""
+def _split(name: str) -> tuple[str, str]:
+    """The name and the overload of `ns::name.overload`."""
     namespace, colons, rest = name.rpartition("::")
     base, _, overload = rest.partition(".")
-    return Schema(f"{namespace}{colons}{base}", overload, arguments, returns)
+    return f"{namespace}{colons}{base}", overload

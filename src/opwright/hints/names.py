@@ -10,10 +10,11 @@ import builtins
 import linecache
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import resolve_name
-from types import FrameType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 
@@ -80,9 +81,15 @@ class Scope:
 
     def evaluate(self, text: str) -> object:
         """What the text of an annotation stands for; raises what evaluating it raises."""
-        if text in self.globals and not self.locals and "<" not in self.qualname:
-            return self.globals[text]
-        return eval(text.strip(), self.globals, _Names(self))
+        if not self.locals and "<" not in self.qualname:  # there are no names but the file's own
+            with suppress(NameError):
+                return eval(_compiled(text), self.globals)
+        return eval(_compiled(text), self.globals, _Names(self))
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str) -> CodeType:
+    return compile(text.strip(), "<annotation>", "eval")
 
 
 class _Names(dict[str, Any]):

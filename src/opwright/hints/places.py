@@ -1,6 +1,6 @@
 """Where the annotations of a live function stand in its file.
 
-Knows source text only; a function without a file keeps the spans that it has.
+Knows source text only; of a function without a file only the line is known.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ def located(function: Function, written: FunctionType) -> Function:
     lines = linecache.getlines(code.co_filename, written.__globals__)
     node = _definition("".join(lines), code.co_firstlineno, code.co_name)
     if node is None:
-        return function
+        start = Span(code.co_filename, code.co_firstlineno)
+        parameters = tuple(replace(parameter, span=start) for parameter in function.parameters)
+        return replace(function, parameters=parameters, span=start, returns_span=start)
     spans = {arg.arg: _span(arg.annotation or arg, code.co_filename, lines) for arg in _args(node)}
     parameters = tuple(
         replace(parameter, span=spans.get(parameter.name, parameter.span))

@@ -26,18 +26,25 @@ def remarks(schema: Schema, function: Function) -> Iterator[Diagnostic]:
     """
     spans = {parameter.name: parameter.span for parameter in function.parameters}
     for argument in schema.arguments:
-        kind = argument.type
-        if type(kind) is Base:
-            continue
         span = spans.get(argument.name.partition("__")[0], function.span)
-        subject = f"{argument.name!r} of {schema.qualname}"
-        if not _seen(kind):
-            message = f"{subject}: autograd does not see the tensors of a {_bare(kind)}"
-            yield _found("OW114", message, _ADVICE.get(_bare(kind), _ELSE), span)
-        if _bare(kind).rstrip("?") in _UNSAVED:
-            message = f"{subject}: torch.export cannot save a {_bare(kind)}"
-            yield _found("OW113", message, "pass it flat, if the operator is exported", span)
+        for code, message, hint in unseen(argument.type):
+            yield _found(code, f"{argument.name!r} of {schema.qualname}: {message}", hint, span)
     yield from _on_returns(schema, function.returns_span)
+
+
+def unseen(kind: Type) -> Iterator[tuple[str, str, str]]:
+    """Who cannot see into an argument of this type: code, message and hint.
+
+    >>> [code for code, _, _ in unseen(List(List(Base("SymInt"))))]
+    ['OW113']
+    """
+    bare = _bare(kind)
+    if bare not in _SEEN and any(_bare(node) == "Tensor" for node in nodes(kind)):
+        message = f"autograd does not see the tensors of a {bare}"
+        yield "OW114", message, _ADVICE.get(bare, _ELSE)
+    if bare.rstrip("?") in _UNSAVED:
+        hint = "pass it flat, if the operator is exported"
+        yield "OW113", f"torch.export cannot save a {bare}", hint
 
 
 _ELSE = "pass flat lists of tensors, if gradients are needed"
@@ -62,15 +69,6 @@ def _bare(kind: Type) -> str:
             return name
         case Apply():
             return str(kind)
-
-
-def _seen(kind: Type) -> bool:
-    """Whether the dispatcher sees the tensors inside (TORCH: others lose their gradient)."""
-    return _bare(kind) in _SEEN or all(node != Base("Tensor") for node in map(_plain, nodes(kind)))
-
-
-def _plain(kind: Type) -> Type:
-    return Base(kind.name) if isinstance(kind, Base) else kind
 
 
 def _on_returns(schema: Schema, span: Span) -> Iterator[Diagnostic]:

@@ -73,8 +73,9 @@ class Flattening:
             if not (inside and value.code == "OW107"):
                 self.refusals.append((argument, value))
             value = REQUIRED
-        alias = Alias((argument,), writes=True)
-        kind = marked(found.type, alias) if found.mark else found.type
+        kind = found.type
+        if found.mark:
+            kind = marked(kind, Alias((argument,), writes=True))
         self.slots.append(Slot(Argument(argument, kind, value, self.kw_only), found, inside))
         return Single(name, argument, found.codec)
 
