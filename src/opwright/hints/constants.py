@@ -218,17 +218,22 @@ def _member(owner: Meaning | None, name: str) -> Member | None:
     return None
 
 
+def _plain(node: ast.expr, scope: Scope) -> Default:
+    """The value of an expression, of its member where it is an enum's."""
+    value = constant(node, scope)
+    if isinstance(value, Member) and isinstance(node, ast.Attribute):
+        found = scope.meaning(node.value)
+        return dict(member_values(found))[value.name] if isinstance(found, Definition) else value
+    return value
+
+
 def _of_member(node: ast.Attribute, scope: Scope) -> Default:
     """`Act.RELU.value` and `.name`."""
     owner = node.value
     member = constant(owner, scope) if isinstance(owner, (ast.Name, ast.Attribute)) else None
     if not isinstance(member, Member) or not isinstance(owner, ast.Attribute):
         return unknown(node)
-    if node.attr == "name":
-        return member.name
-    found = scope.meaning(owner.value)
-    values = dict(member_values(found)) if isinstance(found, Definition) else {}
-    return values.get(member.name, unknown(node))
+    return member.name if node.attr == "name" else _plain(owner, scope)
 
 
 def member_values(found: Definition) -> list[tuple[str, Default]]:
@@ -266,6 +271,8 @@ def _called(
     match scope.meaning(func):
         case External("float") if len(args) == 1 and not keywords:
             return _computed(node, float, constant(args[0], scope))
+        case External("int") if len(args) == 1 and not keywords:
+            return _computed(node, int, _plain(args[0], scope))
         case External("torch.device") if args:
             return _device(node, [constant(arg, scope) for arg in args])
         case External(path) if path in _SEQUENCES and len(args) <= 1 and not keywords:

@@ -11,7 +11,7 @@ import io
 import os
 import tokenize
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,6 +42,11 @@ class Module:
     @cached_property
     def lines(self) -> list[str]:
         return self.text.split("\n")
+
+    def holds(self, node: ast.stmt, words: Sequence[str]) -> bool:
+        """Whether any of these words stands in the text of a statement."""
+        text = "\n".join(self.lines[node.lineno - 1 : node.end_lineno])
+        return any(word in text for word in words)
 
     def span(self, node: ast.AST) -> Span:
         """The place of a node, in characters counted from 1."""

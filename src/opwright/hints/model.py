@@ -310,6 +310,7 @@ _ALIASES = {
     "torch.nn.parameter.Parameter": "torch.nn.Parameter",
     "torch.nn.modules.module.Module": "torch.nn.Module",
     "torch.types.Number": "numbers.Number",
+    "torch.distributed.distributed_c10d.GroupName": "str",
     "torch.types._int": "int",
     "torch.types._float": "float",
     "torch.types._bool": "bool",

@@ -121,13 +121,18 @@ class Binding:
     name: str
     binder: Binder
     certain: bool = True
+    line: int = 0
 
     @property
     def weak(self) -> bool:
-        """`X = None` before or after the import that gives X its meaning; nothing to go by."""
-        node = self.binder.node if isinstance(self.binder, Assigned) else None
-        fallback = isinstance(node, ast.Constant) and node.value is None
-        return fallback or isinstance(self.binder, Hidden)
+        """Nothing to go by: `X = None` beside the import that gives X a meaning, `f = wrap(f)`."""
+        match self.binder:
+            case Assigned(ast.Constant(None)) | Hidden():
+                return True
+            case Assigned(ast.Call() as call):
+                return any(isinstance(n, ast.Name) and n.id == self.name for n in ast.walk(call))
+            case _:
+                return False
 
 
 def best(bindings: Sequence[Binding]) -> Binding:
@@ -143,7 +148,7 @@ def bound(body: Sequence[ast.stmt], certain: bool = True) -> Iterator[Binding]:
     """Every name that these statements bind in their own scope."""
     for statement in body:
         for name, binder in _binders(statement):
-            yield Binding(name, binder, certain)
+            yield Binding(name, binder, certain, statement.lineno)
         if not isinstance(statement, ScopeNode):
             yield from _bound_inside(statement, certain and isinstance(statement, ast.With))
 
@@ -221,6 +226,8 @@ class Scope:
         self.module = module
         self.sources = sources
         self.parent = parent
+        self.notes: dict[str, object] = {}
+        """What readers of this scope have found out once and need again."""
         self._children: dict[int, Scope] = {}
 
     def child(self, node: ast.ClassDef | FunctionNode) -> Scope:
@@ -297,13 +304,24 @@ class Scope:
             return parent.lookup(name)
         return External(name) if hasattr(builtins, name) else None
 
+    def reaching(self, node: ast.expr) -> Meaning | None:
+        """What a name means at one place: of several bindings the last one above it."""
+        if isinstance(node, ast.Name):
+            above = [b for b in self.bindings.get(node.id, ()) if b.line < node.lineno]
+            strong = [binding for binding in above if not binding.weak]
+            if strong:
+                return self._follow(node.id, strong[-1].binder)
+        return self.meaning(node)
+
     @property
     def is_class(self) -> bool:
         return isinstance(self.node, ast.ClassDef)
 
     def own(self, name: str) -> Meaning | None:
         """What this very scope binds the name to, followed to its end."""
-        binder = best(self.bindings[name]).binder
+        return self._follow(name, best(self.bindings[name]).binder)
+
+    def _follow(self, name: str, binder: Binder) -> Meaning | None:
         match binder:
             case Defined(node):
                 return Definition(node, self)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,8 +21,15 @@ from opwright.schema.compare import compare
 from opwright.schema.model import Schema
 from opwright.schema.parse import parse
 from opwright.survey.forms import WORDS
-from opwright.survey.registering import Registration, inside, may_register, registrations
+from opwright.survey.registering import (
+    HINTS,
+    Registration,
+    may_register,
+    registering,
+    registrations,
+)
 
+_INNER = (*HINTS, "@")
 _HOLE = re.compile(r"\{.*?\}")
 
 Progress = Callable[[int, int], None]
@@ -75,8 +82,8 @@ def operators(
     """
     path = Path(path)
     sources = Sources()
-    files = [path] if path.is_file() else _marked(python_files(path), sources, progress)
     with no_collection():
+        files = [path] if path.is_file() else _marked(python_files(path), sources, progress)
         for file in files:
             yield from _of_file(file, sources)
 
@@ -146,11 +153,20 @@ def _helpers(files: Iterable[Path], sources: Sources) -> Iterator[str]:
     """The names of functions that register what they are given."""
     for file in files:
         scope = sources.scope_of(file)
-        for node in ast.walk(scope.module.tree) if scope else ():
-            if isinstance(node, ast.FunctionDef) and any(
-                may_register(call.func) for call, _ in inside(node)
-            ):
-                yield node.name
+        for statement in _statements(scope.module.tree.body) if scope else ():
+            if not isinstance(statement, ast.FunctionDef) or scope is None:
+                continue
+            if registering(Definition(statement, scope)):
+                yield statement.name
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, those under conditions included."""
+    for statement in body:
+        yield statement
+        for part in ("body", "orelse", "handlers", "finalbody"):
+            if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                yield from _statements(getattr(statement, part, []))
 
 
 # One file --------------------------------------------------------------------------------------
@@ -165,7 +181,8 @@ def _registered(scope: Scope) -> Iterator[Registration]:
             given = Definition(node, scope)
             for decorator in node.decorator_list:
                 yield from registrations(decorator, scope, given)
-            yield from _registered(scope.child(node))
+            if scope.module.holds(node, _INNER):
+                yield from _registered(scope.child(node))
             continue
         if isinstance(node, ast.Call) and may_register(node.func):
             yield from (one for one in registrations(node, scope) if not one.helper)
@@ -215,9 +232,7 @@ def _strangers(registration: Registration, function: Function) -> Iterator[Diagn
             yield Diagnostic("OW905", message, hint, registration.span)
 
 
-def _disagreements(
-    registration: Registration, inferred: Inferred | None
-) -> Iterator[Diagnostic]:
+def _disagreements(registration: Registration, inferred: Inferred | None) -> Iterator[Diagnostic]:
     """What a handwritten schema says otherwise; one with holes in it is left alone."""
     text = registration.schema or ""
     if "{" in text:

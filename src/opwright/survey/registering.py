@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias, cast
 
 from opwright.findings import Span
 from opwright.hints.constants import constant
@@ -99,7 +100,7 @@ def _elsewhere(
 
 def _given(node: ast.expr, scope: Scope) -> Meaning:
     """What an argument means, to be looked up under the name of a parameter."""
-    return scope.meaning(node) or Written(node, scope)
+    return scope.reaching(node) or Written(node, scope)
 
 
 # A call of a known form ------------------------------------------------------------------------
@@ -307,8 +308,8 @@ def _through(
     node = helper.node
     if not isinstance(node, ast.FunctionDef):
         return
-    inner = list(inside(node))
-    if not any(may_register(found.func) for found, _ in inner):
+    inner = registering(helper)
+    if not inner:
         return
     bound = _bound(node, call, scope, helper.scope)
     if call is None and given is not None:  # `@helper` itself takes the function
@@ -351,15 +352,44 @@ def _within(body: Scope, functions: Sequence[ast.FunctionDef], given: Meaning | 
     return body
 
 
-def inside(node: ast.AST) -> Iterator[tuple[ast.Call, tuple[ast.FunctionDef, ...]]]:
-    """Every call in a function, with the functions inside it that the call stands in.
+Inner: TypeAlias = "tuple[ast.Call, tuple[ast.FunctionDef, ...]]"
+"""A call inside a helper, and the functions in the helper that it stands in."""
 
-    Decorators of the inner functions register those, which is seen where they are written.
+
+def registering(helper: Definition) -> list[Inner]:
+    """The calls in a function that register what its caller gives; empty for most functions."""
+    notes = helper.inside.notes
+    if "registering" not in notes and not helper.scope.module.holds(helper.node, HINTS):
+        notes["registering"] = []
+    if "registering" not in notes:
+        notes["registering"] = []  # a function that comes back to itself registers nothing by that
+        notes["registering"] = [
+            (call, functions)
+            for call, functions in _calls(helper.node)
+            if may_register(call.func) and _leads(call, _within(helper.inside, functions, None))
+        ]
+    return cast("list[Inner]", notes["registering"])
+
+
+def _leads(call: ast.Call, scope: Scope) -> bool:
+    """Whether a call registers something, directly or through a helper."""
+    if isinstance(call.func, ast.Call):
+        return _leads(call.func, scope)
+    meaning = scope.meaning(call.func)
+    path = _path(meaning)
+    if path in INFER_PATHS or form_of(path) is not None:
+        return True
+    return isinstance(meaning, Definition) and bool(registering(meaning))
+
+
+def _calls(node: ast.AST) -> Iterator[Inner]:
+    """Every call in a function, but not the decorators of inner functions: these register where
+    they are written.
     """
     waiting: list[tuple[ast.AST, tuple[ast.FunctionDef, ...]]]
     waiting = [(part, ()) for part in getattr(node, "body", [])]
     while waiting:
-        part, functions = waiting.pop(0)
+        part, functions = waiting.pop()
         if isinstance(part, ast.Call):
             yield part, functions
             if isinstance(part.func, ast.Call):
@@ -369,6 +399,10 @@ def inside(node: ast.AST) -> Iterator[tuple[ast.Call, tuple[ast.FunctionDef, ...
             waiting += [(statement, (*functions, part)) for statement in part.body]
         elif not isinstance(part, (ast.ClassDef, ast.AsyncFunctionDef)):
             waiting += [(child, functions) for child in ast.iter_child_nodes(part)]
+
+
+HINTS = ("_op", "register", "infer_schema", ".op(")
+"""What the text of a call has in it where `may_register` says yes."""
 
 
 def may_register(node: ast.expr) -> bool:
