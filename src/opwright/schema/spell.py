@@ -224,7 +224,7 @@ class _Speller:
         if not self.schema.returns and not self.schema.mutable:
             self.losses.append("an operator that returns nothing and writes nothing")
         for argument in self.schema.arguments:
-            if _reworded(argument):
+            if reworded(argument):
                 self.losses.append(f"the default of `{argument}`")
 
 
@@ -251,7 +251,7 @@ def _one_in_tuple(kind: Type) -> bool:
     return isinstance(kind, Apply) and len(kind.of) == 1 and inferred(kind.of[0])
 
 
-def _reworded(argument: Argument) -> bool:
+def reworded(argument: Argument) -> bool:
     """Whether the default comes back as another one: `Mean` as 1, 1 as 1.0, a number as a dtype."""
     match argument:
         case Argument(_, Base("Tensor" | "Generator"), None):
