@@ -107,6 +107,13 @@ ROWS = (
     Code("OW511", "the name is taken"),
     Code("OW512", "an argument that cannot be registered"),
     Code("OW513", "neither a device type nor a dispatch key"),
+    Code("OW521", "a backward for an operator that has no gradient"),
+    Code("OW522", "a backward that takes another number of gradients"),
+    Code("OW523", "a backward that gives another number of gradients"),
+    Code("OW524", "a setup_context that does not fit"),
+    Code("OW525", "saves what the operator does not have"),
+    Code("OW526", "a backward for an operator that is not differentiable"),
+    Code("OW527", "autocast registered twice for a device"),
     # Call sites.
     Code("OW601", "there is no such operator", Severity.WARNING),
     Code("OW602", "the call gives too many arguments"),

@@ -1,174 +1,156 @@
-"""What autograd records for one operator: the author's formula, checked, as an `autograd.Function`.
+"""What autograd records for one operator: the author's formula as an `autograd.Function`.
 
-Knows gradients and the way down to the kernel it is given; knows nothing of devices or of Dynamo.
+Knows gradients, plans, and the way down to the kernel that it is given; not devices, not Dynamo.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
 import torch
-from torch import _C, Tensor
-from torch._functorch.utils import enable_single_level_autograd_function
-from torch.autograd import forward_ad
 
+from opwright.hints.codec import Binding, Single
+from opwright.ops import private
+from opwright.ops.core import CannotDifferentiate
 from opwright.ops.formula import (
+    NO_FORMULA,
     Formula,
     Run,
-    Site,
     gradient_counts,
     keyword_only,
     miscounted,
+    parameters,
     parameters_of,
     result_names,
 )
-from opwright.schema.model import Argument, List, Maybe, Type, nodes
-
-# What the dispatcher sees -----------------------------------------------------------------------
-
-
-def is_tensor(kind: Type) -> bool:
-    """`Tensor` or `Tensor?`."""
-    bare = kind.of if isinstance(kind, Maybe) else kind
-    return getattr(bare, "name", "") == "Tensor"
+from opwright.ops.plan import Plan
+from opwright.schema.model import Argument, List, nodes
 
 
-def is_tensor_list(kind: Type) -> bool:
-    """`Tensor[]`, `Tensor[2]` or `Tensor?[]`: what the dispatcher looks into."""
-    return isinstance(kind, List) and is_tensor(kind.of)
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What the recording needs to know of an operator.
 
-
-def holds_tensor(kind: Type) -> bool:
-    return any(getattr(node, "name", "") == "Tensor" for node in nodes(kind))
-
-
-def hidden(arguments: Sequence[Argument]) -> tuple[int, ...]:
-    """Where tensors lie that the dispatcher does not see: `Tensor[]?`, `Tensor[][]`, ..."""
-    return tuple(
-        place
-        for place, argument in enumerate(arguments)
-        if holds_tensor(argument.type)
-        and not (is_tensor(argument.type) or is_tensor_list(argument.type))
-    )
-
-
-def tensors_in(value: object) -> Iterator[Tensor]:
-    """The tensors of a value, however deep in lists."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            yield from tensors_in(part)
-
-
-def needs_gradient(values: Sequence[object]) -> bool:
-    """Whether a tensor in these values wants a gradient, or may carry a forward-mode tangent.
-
-    Unlike torch's own test it looks into lists that hold a `None`. Inside a dual level every call
-    is recorded: an operator without a formula for tangents must say so, not drop them.
+    `rebuild` turns schema arguments into the author's parameters, `wrap` a result of the
+    dispatcher into the author's; None where they are the same.
     """
-    return forward_ad._current_level >= 0 or any(
-        tensor.requires_grad for value in values for tensor in tensors_in(value)
-    )
+
+    plan: Plan
+    rebuild: Callable[..., Sequence[Any]] | None = None
+    wrap: Callable[[Any], Any] | None = None
 
 
-# The recording ----------------------------------------------------------------------------------
+# The recording ---------------------------------------------------------------------------------
 
 
 class Recorder:
-    """Builds, when first needed, the functions that record one operator, one for each way down."""
+    """What records one operator: built when first needed, and anew when the formula changes.
 
-    def __init__(self, site: Site, formula: Formula | None) -> None:
-        self._site = site
-        self._formula = formula
-        self._direct: dict[Run, Run] = {}
-        self._below: dict[int, Run] = {}
-
-    def direct(self, kernel: Run) -> Run:
-        """Record a call of the kernel itself; `kernel` takes every argument by position."""
-        record = self._direct.get(kernel)
-        if record is None:
-            record = self._direct[kernel] = derive(self._site, self._formula, kernel)
-        return record
-
-    def below(self, redispatch: Run, keyset: _C.DispatchKeySet) -> Run:
-        """Record a call that goes on through the dispatcher, under autograd."""
-        key = keyset.raw_repr()
-        record = self._below.get(key)
-        if record is None:
-            run = _under_autograd(redispatch, keyset & _C._after_autograd_keyset, self._site)
-            record = self._below[key] = _at_one_level(derive(self._site, self._formula, run))
-        return record
-
-
-def _under_autograd(redispatch: Run, keyset: _C.DispatchKeySet, site: Site) -> Run:
-    """The rest of the way down, in the state in which torch's own autograd kernels go down.
-
-    An `autograd.Function` switches grad mode off around its forward; the levels of functorch
-    that lie below must find it as the caller left it.
+    There are two ways down: `below` is the operator under autograd, and takes the arguments of the
+    schema as a tuple; `straight` makes a function that calls the kernel at once, and takes them by
+    position. So does everything that is built here.
     """
-    names = tuple(a.name for a in site.schema.arguments if a.kw_only)
-    split = len(site.schema.arguments) - len(names)
 
-    def run(*args: Any) -> Any:
-        with torch.enable_grad(), _C._AutoDispatchBelowAutograd():
-            return redispatch(keyset, *args[:split], **dict(zip(names, args[split:], strict=True)))
+    def __init__(
+        self, site: Site, below: Callable[[tuple[Any, ...]], Any], straight: Callable[[], Run]
+    ) -> None:
+        self._site = site
+        self._below = below
+        self._write_straight = straight
+        self.set_formula(NO_FORMULA)
 
-    return run
+    def set_formula(self, formula: Formula) -> None:
+        """Take another formula; what is recorded already keeps the old one."""
+        self.formula = formula
+        self._dispatched: Run | None = None
+        self._straight: Run | None = None
+
+    def straight(self, *flat: Any) -> Any:
+        """Record a call of the kernel itself, which nothing else can see."""
+        if self._straight is None:
+            self._straight = derive(self._site, self.formula, self._write_straight())
+        return self._straight(*flat)
+
+    def __call__(self, flat: tuple[Any, ...]) -> Any:
+        """Record a call that goes on through the dispatcher."""
+        if self._dispatched is None:
+            self._refuse_writes()
+            self._dispatched = derive(self._site, self.formula, self._go_below)
+        if not private.transforms_are_on():
+            return self._dispatched(*flat)
+        with private.one_level():  # functorch comes here once for each of its levels
+            return self._dispatched(*flat)
+
+    def _go_below(self, *flat: Any) -> Any:
+        """Go down as torch's own autograd kernels do: with grad mode as the caller has it.
+
+        An `autograd.Function` switches it off around its forward, and the levels of functorch
+        further down would record nothing.
+        """
+        with torch.enable_grad():
+            return self._below(flat)
+
+    def _refuse_writes(self) -> None:
+        schema = self._site.plan.schema
+        if schema.mutable:
+            written = ", ".join(repr(a.name) for a in schema.arguments if a.writes)
+            raise CannotDifferentiate(
+                f"{schema.qualname} writes {written}, so no gradient flows through it to the "
+                "arguments that require grad: call it under torch.no_grad(), detach them, or "
+                "register it with `differentiable=False`"
+            )
 
 
-def _at_one_level(record: Run) -> Run:
-    """functorch runs the autograd kernel of an operator once for each of its levels."""
-
-    def at_one_level(*args: Any) -> Any:
-        if not _C._are_functorch_transforms_active():
-            return record(*args)
-        with enable_single_level_autograd_function():
-            return record(*args)
-
-    return at_one_level
-
-
-def derive(site: Site, formula: Formula | None, run: Run) -> Run:
-    """The recorded form of `run`: takes every argument of the schema by position."""
-    kinds = [part.type for part in site.schema.arguments]
-    kinds += [part.type for part in site.schema.returns]
-    lists = any(map(is_tensor_list, kinds))
+def derive(site: Site, formula: Formula, run: Run) -> Run:
+    """The recorded form of `run`."""
+    schema = site.plan.schema
+    kinds = [part.type for part in schema.arguments] + [part.type for part in schema.returns]
+    lists = any(isinstance(kind, List) and _holds_tensor(kind) for kind in kinds)
     keep = _keeper(site, formula)
     gradients = _gradients(site, formula)
     return (_through_lists if lists else _plainly)(site, run, keep, gradients)
 
 
+def _holds_tensor(kind: Any) -> bool:
+    return any(getattr(node, "name", "") == "Tensor" for node in nodes(kind))
+
+
 def _function(site: Site, forward: Run, backward: Run) -> Run:
     """Its `apply` without the Python frame above the C one; the node bears the operator's name."""
-    name = site.schema.name.partition("::")[2]
+    name = site.plan.schema.name.partition("::")[2]
     members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
     made = type(name, (torch.autograd.Function,), members)
     apply: Run = super(torch.autograd.Function, made).apply
     return apply
 
 
-def _plainly(site: Site, run: Run, keep: Run, gradients: Run) -> Run:
-    """Arguments and results are what autograd knows: tensors, and values it passes on."""
+def _plainly(site: Site, run: Run, keep: Run | None, gradients: Run) -> Run:
+    """Arguments and results are what autograd knows: tensors, and values that it passes on."""
 
     def forward(ctx: Any, *args: Any) -> Any:
         output = run(*args)
-        keep(ctx, args, output)
+        if keep is not None:
+            keep(ctx, args, output)
         return output
 
     return _function(site, forward, gradients)
 
 
+# Lists -----------------------------------------------------------------------------------------
+
+
 class _Call:
     """How the tensors of one call lie in its lists, there and back."""
 
-    __slots__ = ("inputs", "outputs")
+    __slots__ = ("inputs", "many", "outputs")
 
     inputs: tuple[int, ...]
-    outputs: tuple[int, ...] | None
+    outputs: tuple[int, ...]
+    many: bool
 
 
 SINGLE = -1
@@ -197,16 +179,18 @@ def _gathered(leaves: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
     ]
 
 
-def _through_lists(site: Site, run: Run, keep: Run, gradients: Run) -> Run:
+def _through_lists(site: Site, run: Run, keep: Run | None, gradients: Run) -> Run:
     """Autograd knows no lists: their tensors are laid side by side, and gathered again."""
+    arguments = site.plan.schema.arguments
 
     def forward(ctx: Any, *leaves: Any) -> Any:
         call = ctx.opwright_call = leaves[-1]
         args = _gathered(leaves, call.inputs)
         output = run(*args)
-        keep(ctx, args, output)
-        many = isinstance(output, tuple)
-        flat, call.outputs = _spread(output if many else (output,))
+        if keep is not None:
+            keep(ctx, args, output)
+        call.many = isinstance(output, tuple)
+        flat, call.outputs = _spread(output if call.many else (output,))
         return tuple(flat)
 
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -216,7 +200,7 @@ def _through_lists(site: Site, run: Run, keep: Run, gradients: Run) -> Run:
             given = gradients(ctx, *_gathered(grads, call.outputs))
         finally:
             ctx.needs_input_grad = flags
-        pairs = zip(site.schema.arguments, given, call.inputs, strict=True)
+        pairs = zip(arguments, given, call.inputs, strict=True)
         return (*itertools.chain.from_iterable(itertools.starmap(_side_by_side, pairs)), None)
 
     apply = _function(site, forward, backward)
@@ -224,9 +208,8 @@ def _through_lists(site: Site, run: Run, keep: Run, gradients: Run) -> Run:
     def record(*args: Any) -> Any:
         call = _Call()
         leaves, call.inputs = _spread(args)
-        flat = apply(*leaves, call)
-        output = _gathered(flat, call.outputs or ())
-        return tuple(output) if len(output) != 1 else output[0]
+        output = _gathered(apply(*leaves, call), call.outputs)
+        return tuple(output) if call.many else output[0]
 
     return record
 
@@ -255,45 +238,43 @@ def _inputs_type(names: Sequence[str]) -> type[tuple[Any, ...]]:
     return type("Inputs", (tuple,), {"__slots__": (), **members})
 
 
-def _keeper(site: Site, formula: Formula | None) -> Run:
+def _keeper(site: Site, formula: Formula) -> Run | None:
     """What runs after the forward: the author's `setup_context`, or saving by name, or nothing."""
-    if formula is not None and formula.setup_context is not None:
+    if formula.setup_context is not None:
         return _set_up(site, formula.setup_context)
-    if formula is not None and formula.save:
+    if formula.save:
         return _saved_by_name(site, formula.save)
-    return lambda ctx, args, output: None
+    return None
 
 
 def _set_up(site: Site, setup_context: Run) -> Run:
     """`setup_context(ctx, inputs, output)`, or in torch's way with `keyword_only_inputs` apart."""
-    unpack, wrap = site.unpack, site.wrap
+    rebuild, wrap = site.rebuild, site.wrap
+    names, keyword = parameters(site.plan), keyword_only(site.plan)
     apart = len(parameters_of(setup_context)) == 4
-    keyword = keyword_only(site)
-    split = len(site.parameters) - len(keyword)
-    inputs = _inputs_type(site.parameters[:split] if apart else site.parameters)
+    split = len(names) - len(keyword)
+    inputs = _inputs_type(names[:split] if apart else names)
 
     def keep(ctx: Any, args: Sequence[Any], output: Any) -> None:
-        values = args if unpack is None else unpack(args)
+        values = args if rebuild is None else rebuild(*args)
         result = output if wrap is None else wrap(output)
-        if not apart:
+        if apart:
+            by_name = dict(zip(keyword, values[split:], strict=True))
+            setup_context(ctx, inputs(values[:split]), by_name, result)
+        else:
             setup_context(ctx, inputs(values), result)
-            return
-        by_name = dict(zip(keyword, values[split:], strict=True))
-        setup_context(ctx, inputs(values[:split]), by_name, result)
 
     return keep
 
 
 def _saved_by_name(site: Site, names: Sequence[str]) -> Run:
     """Tensors go where autograd can free and check them, other values onto `ctx`."""
-    arguments = [argument.name for argument in site.schema.arguments]
-    results = result_names(site.schema)
-    places = [arguments.index(n) if n in arguments else len(arguments) + results.index(n)
-              for n in names]  # fmt: skip
-    kinds = [part.type for part in site.schema.arguments]
-    kinds += [part.type for part in site.schema.returns]
-    tensors = [place for place in places if holds_tensor(kinds[place])]
-    others = [(n, place) for n, place in zip(names, places, strict=True) if place not in tensors]
+    schema = site.plan.schema
+    known = [*(argument.name for argument in schema.arguments), *result_names(schema)]
+    kinds = [part.type for part in schema.arguments] + [part.type for part in schema.returns]
+    places = [known.index(name) for name in names]
+    tensors = [place for place in places if _holds_tensor(kinds[place])]
+    others = [(known[place], place) for place in places if place not in tensors]
 
     def keep(ctx: Any, args: Sequence[Any], output: Any) -> None:
         values = (*args, *output) if isinstance(output, tuple) else (*args, output)
@@ -304,26 +285,28 @@ def _saved_by_name(site: Site, names: Sequence[str]) -> Run:
     return keep
 
 
-# The gradients ----------------------------------------------------------------------------------
+# The gradients ---------------------------------------------------------------------------------
 
 
-def _gradients(site: Site, formula: Formula | None) -> Run:
+def _gradients(site: Site, formula: Formula) -> Run:
     """Call the author's backward and hold what it gives against the operator's parameters."""
-    if formula is None:
-        return _no_formula(site)
-    backward, wanted = formula.backward, len(site.parameters)
+    plan, backward = site.plan, formula.backward
+    if backward is None:
+        return _no_formula(plan)
+    wanted = len(plan.bindings)
 
     def gradients(ctx: Any, *grads: Any) -> tuple[Any, ...]:
         given = backward(ctx, *grads)
         if type(given) is not tuple:
             given = (given,)
-        return given if len(given) == wanted else _completed(site, formula, given)
+        return given if len(given) == wanted else _completed(plan, backward, given)
 
-    return gradients if site.pack is None else _in_structures(site, site.pack, gradients)
+    whole = all(isinstance(binding, Single) for binding in plan.bindings)
+    return gradients if whole else _in_structures(plan, gradients)
 
 
-def _no_formula(site: Site) -> Run:
-    name = site.schema.qualname
+def _no_formula(plan: Plan) -> Run:
+    name = plan.schema.qualname
 
     def refuse(ctx: Any, *grads: Any) -> Any:
         raise RuntimeError(
@@ -334,31 +317,62 @@ def _no_formula(site: Site) -> Run:
     return refuse
 
 
-def _completed(site: Site, formula: Formula, given: tuple[Any, ...]) -> tuple[Any, ...]:
+def _completed(plan: Plan, backward: Run, given: tuple[Any, ...]) -> tuple[Any, ...]:
     """Gradients of keyword-only arguments that are no tensors may be left out, as in torch."""
-    if len(given) in gradient_counts(site):
-        return (*given, *(None for _ in range(len(site.parameters) - len(given))))
-    raise RuntimeError(miscounted(site, formula.backward, len(given)))
+    if len(given) in gradient_counts(plan):
+        return (*given, *(None for _ in range(len(plan.bindings) - len(given))))
+    raise RuntimeError(miscounted(plan, backward, len(given)))
 
 
-def _in_structures(site: Site, pack: Callable[[int, Any], Sequence[Any]], gradients: Run) -> Run:
+def _in_structures(plan: Plan, gradients: Run) -> Run:
     """A structure's gradient is a structure of the same type; its flag says if any is needed."""
-    starts = tuple(itertools.accumulate(site.counts, initial=0))
-    groups = tuple(itertools.pairwise(starts))
+    places = {name: place for place, name in enumerate(plan.by_meaning())}
+    tensors = {i for i, leaf in enumerate(plan.leaves) if _holds_tensor(leaf.argument.type)}
+    groups = [[places[name] for name in _meanings(binding)] for binding in plan.bindings]
 
-    def structured(ctx: Any, *grads: Any) -> tuple[Any, ...]:
+    def structured(ctx: Any, *grads: Any) -> list[Any]:
         flags = ctx.needs_input_grad
         try:
-            ctx.needs_input_grad = tuple(_any_flag(flags[start:end]) for start, end in groups)
+            ctx.needs_input_grad = tuple(_flag([flags[place] for place in each]) for each in groups)
             given = gradients(ctx, *grads)
         finally:
             ctx.needs_input_grad = flags
-        return tuple(itertools.chain.from_iterable(itertools.starmap(pack, enumerate(given))))
+        found = [None] * len(places)
+        for binding, gradient, group in zip(plan.bindings, given, groups, strict=True):
+            for place, part in zip(group, _parts(binding, gradient), strict=True):
+                found[place] = part if place in tensors else None
+        return found
 
-    return structured
+    return lambda ctx, *grads: tuple(structured(ctx, *grads))
 
 
-def _any_flag(flags: Sequence[Any]) -> Any:
+def _meanings(binding: Binding) -> Iterator[str]:
+    """The arguments that stand for a parameter, in order."""
+    if isinstance(binding, Single):
+        yield binding.argument
+        return
+    if binding.presence is not None:
+        yield binding.presence
+    for part in binding.fields:
+        yield from _meanings(part)
+
+
+def _parts(binding: Binding, gradient: Any) -> Iterator[Any]:
+    """The gradients of a parameter's arguments, in the same order."""
+    if isinstance(binding, Single):
+        yield gradient
+        return
+    if binding.presence is not None:
+        yield None
+    for part in binding.fields:
+        yield from _parts(part, _field(gradient, part.name))
+
+
+def _field(gradient: Any, name: str) -> Any:
+    return gradient.get(name) if isinstance(gradient, dict) else getattr(gradient, name, None)
+
+
+def _flag(flags: Sequence[Any]) -> Any:
     """One parameter's flag; a list keeps one for each of its elements."""
     return flags[0] if len(flags) == 1 else any(map(_set, flags))
 

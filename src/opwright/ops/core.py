@@ -89,6 +89,7 @@ class Core:
         self.packer = self.through
 
     def _names(self) -> Iterator[tuple[str, Any]]:
+        yield "record", None
         yield from (("slow", self._slow), ("below", self._below), ("careful", _careful))
         yield from (("wrap", self.judge.wrap), ("lower", self.judge.lower), ("hidden", HIDDEN))
         yield from (("settle", self.judge.settle), ("settle_flat", self.judge.settle_flat))
@@ -224,7 +225,7 @@ class Core:
 
     def _below(self, *flat: Any) -> Any:
         """A call at the autograd keys that is not an ordinary one."""
-        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in self.tensors(flat)):
+        if self._is_recorded(flat):
             self._check_written(flat)
             if self.differentiate is not None:
                 return self.differentiate(flat)
@@ -233,6 +234,11 @@ class Core:
         if learned and not self.plan.schema.mutable:
             self.judge.check_memory(flat, out)
         return out
+
+    def _is_recorded(self, flat: tuple[Any, ...]) -> bool:
+        """Whether a gradient is wanted, or a forward-mode tangent may be on its way."""
+        wanted = torch.is_grad_enabled() and any(t.requires_grad for t in self.tensors(flat))
+        return wanted or private.tangents_are_on()
 
     def below(self, flat: tuple[Any, ...]) -> Any:
         """The operator without its gradient: the dispatcher from below the autograd keys."""

@@ -34,6 +34,9 @@ SCALARS = {
 }
 """The condition on a value of a base type; longer integers and odd strings are torch's to judge."""
 
+OR_OFF = " and not _ow_grad_on()"
+"""What a tensor that requires grad needs besides; without it the call has to be recorded."""
+
 ITEMS = {
     "int": "_ow_ints({0})",
     "SymInt": "_ow_ints({0})",
@@ -79,7 +82,7 @@ def direct(kind: Type, codec: Codec, path: str, guard: str) -> Direct | None:
 def _base(name: str, path: str, guard: str) -> Direct | None:
     if name == "Tensor":
         tests = f"_ow_a_{guard}({path}) or _ow_b_{guard}({path})"
-        return Direct(f"({tests} or (_ow_c_{guard}({path}) and not _ow_grad_on()))", path)
+        return Direct(f"({tests} or (_ow_c_{guard}({path}){OR_OFF}))", path)
     return Direct(f"({SCALARS[name].format(path)})", path) if name in SCALARS else None
 
 

@@ -10,9 +10,11 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from inspect import Parameter
 from typing import Any, TypeAlias
 
 from opwright.findings import Diagnostic, Span
+from opwright.ops.plan import Plan
 from opwright.schema.model import Schema, nodes
 from opwright.survey.returns import Returned, returned
 
@@ -27,28 +29,16 @@ class Formula:
     `ctx.saved_tensors`, in the order named, everything else is an attribute of `ctx`.
     """
 
-    backward: Run
+    backward: Run | None = None
     setup_context: Run | None = None
     save: tuple[str, ...] = ()
 
+    def functions(self) -> tuple[Run, ...]:
+        """What the author wrote of it."""
+        return tuple(one for one in (self.backward, self.setup_context) if one is not None)
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """What the recording needs to know of an operator.
 
-    `parameters` are the names that the author's functions speak of, and `counts` how many
-    arguments of the schema stand behind each: 1, or the fields of a structure, for which `unpack`
-    (arguments to parameters) and `pack` (one parameter's gradient to its arguments) are given.
-    `defaults` are the Python values of the schema's defaults; `wrap` names a result's parts.
-    """
-
-    schema: Schema
-    parameters: tuple[str, ...]
-    counts: tuple[int, ...]
-    defaults: tuple[object, ...]
-    unpack: Callable[[Sequence[Any]], Sequence[Any]] | None = None
-    pack: Callable[[int, Any], Sequence[Any]] | None = None
-    wrap: Callable[[Any], Any] | None = None
+NO_FORMULA = Formula()
 
 
 def result_names(schema: Schema) -> tuple[str, ...]:
@@ -60,122 +50,122 @@ def result_names(schema: Schema) -> tuple[str, ...]:
     )
 
 
-def keyword_only(site: Site) -> tuple[str, ...]:
-    """The parameters that go by keyword only; a structure stands where its first field stands."""
-    starts = [sum(site.counts[:place]) for place in range(len(site.counts))]
-    arguments = site.schema.arguments
-    return tuple(
-        name
-        for name, start, count in zip(site.parameters, starts, site.counts, strict=True)
-        if count and arguments[start].kw_only
-    )
+def parameters(plan: Plan) -> tuple[str, ...]:
+    """The names that the author's functions speak of: a structure is one parameter."""
+    return tuple(binding.name for binding in plan.bindings)
 
 
-def gradient_counts(site: Site) -> set[int]:
+def keyword_only(plan: Plan) -> tuple[str, ...]:
+    """Those of them that go by keyword only, which come last."""
+    given = plan.signature.parameters
+    return tuple(name for name in parameters(plan) if given[name].kind is Parameter.KEYWORD_ONLY)
+
+
+def gradient_counts(plan: Plan) -> set[int]:
     """How many gradients a backward may give: one for each parameter.
 
     Those of keyword-only arguments may be left out where none of these holds a tensor.
     """
-    whole = len(site.parameters)
+    whole = len(plan.bindings)
     tensors = any(
         getattr(node, "name", "") == "Tensor"
-        for argument in site.schema.arguments
+        for argument in plan.schema.arguments
         if argument.kw_only
         for node in nodes(argument.type)
     )
-    return {whole} if tensors else {whole, whole - len(keyword_only(site))}
+    return {whole} if tensors else {whole, whole - len(keyword_only(plan))}
 
 
-def miscounted(site: Site, backward: Run, count: int) -> str:
+def miscounted(plan: Plan, backward: Run, count: int) -> str:
     """The sentence about a backward that gives another number of gradients."""
-    parameters = ", ".join(site.parameters)
+    names = parameters(plan)
     return (
-        f"{where(backward)} gives {count} gradient{'s' * (count != 1)}, but {site.schema.qualname} "
-        f"has {len(site.parameters)} parameter{'s' * (len(site.parameters) != 1)} ({parameters})"
+        f"{where(backward)} gives {count} gradient{'s' * (count != 1)}, but {plan.schema.qualname} "
+        f"has {len(names)} parameter{'s' * (len(names) != 1)} ({', '.join(names)})"
     )
 
 
 # Does it fit? -----------------------------------------------------------------------------------
 
 
-def check(site: Site, formula: Formula) -> Iterator[Diagnostic]:
+def check(plan: Plan, formula: Formula) -> Iterator[Diagnostic]:
     """Everything about a formula that can be seen not to fit its operator."""
-    yield from _differentiable(site)
-    yield from _takes_gradients(site, formula.backward)
-    yield from _counts(site, formula.backward)
+    yield from _differentiable(plan)
+    if formula.backward is not None:
+        yield from _takes_gradients(plan, formula.backward)
+        yield from _counts(plan, formula.backward)
     if formula.setup_context is not None:
-        yield from _context(site, formula)
-    yield from _saves(site, formula.save)
+        yield from _context(plan, formula.setup_context, formula.save)
+    yield from _saves(plan, formula.save)
 
 
-def _differentiable(site: Site) -> Iterator[Diagnostic]:
-    schema = site.schema
+def _differentiable(plan: Plan) -> Iterator[Diagnostic]:
+    schema = plan.schema
     written = [argument.name for argument in schema.arguments if argument.writes]
     if written:
         yield Diagnostic(
-            "OW231",
+            "OW521",
             f"{schema.qualname} writes {', '.join(map(repr, written))}, so it has no gradient",
             "give the formula to a functional operator, and write its result",
         )
     if not schema.returns:
-        yield Diagnostic("OW231", f"{schema.qualname} returns nothing, so it has no gradient")
+        yield Diagnostic("OW521", f"{schema.qualname} returns nothing, so it has no gradient")
 
 
-def _takes_gradients(site: Site, backward: Run) -> Iterator[Diagnostic]:
+def _takes_gradients(plan: Plan, backward: Run) -> Iterator[Diagnostic]:
     """`backward(ctx, grad, ...)`: one gradient for each result."""
-    count = len(site.schema.returns)
+    count = len(plan.schema.returns)
     if not _accepts(backward, count + 1):
-        names = ", ".join(["ctx", *(f"grad_{name}" for name in result_names(site.schema))])
+        names = ", ".join(["ctx", *(f"grad_{name}" for name in result_names(plan.schema))])
         yield Diagnostic(
-            "OW232",
+            "OW522",
             f"{where(backward)} cannot be called with ctx and {count} gradient"
-            f"{'s' * (count != 1)}, one for each result of {site.schema.qualname}",
+            f"{'s' * (count != 1)}, one for each result of {plan.schema.qualname}",
             f"write `def backward({names})`",
             _place(backward),
         )
 
 
-def _counts(site: Site, backward: Run) -> Iterator[Diagnostic]:
+def _counts(plan: Plan, backward: Run) -> Iterator[Diagnostic]:
     """Only a tuple is counted: a backward with one expression may compute a tuple."""
-    fitting = gradient_counts(site)
+    fitting = gradient_counts(plan)
     for way, span in _ways_out(backward):
         if way.count not in fitting:
             yield Diagnostic(
-                "OW233",
-                miscounted(site, backward, way.count),
+                "OW523",
+                miscounted(plan, backward, way.count),
                 "return one for each parameter, None where there is none",
                 span,
             )
 
 
-def _context(site: Site, formula: Formula) -> Iterator[Diagnostic]:
+def _context(plan: Plan, setup_context: Run, save: Sequence[str]) -> Iterator[Diagnostic]:
     """The names are torch's, which calls by keyword; a leading underscore says `unused`."""
-    assert formula.setup_context is not None
-    given = [name.lstrip("_") for name in parameters_of(formula.setup_context)]
+    given = [name.lstrip("_") for name in parameters_of(setup_context)]
     plain, apart = ["ctx", "inputs", "output"], ["ctx", "inputs", "keyword_only_inputs", "output"]
-    if given != plain and not (given == apart and keyword_only(site)):
+    if given != plain and not (given == apart and keyword_only(plan)):
         yield Diagnostic(
-            "OW234",
-            f"{where(formula.setup_context)} takes ({', '.join(given)})",
+            "OW524",
+            f"{where(setup_context)} takes ({', '.join(given)})",
             f"write `def setup_context({', '.join(plain)})`; `inputs` goes by place and by name",
-            _place(formula.setup_context),
+            _place(setup_context),
         )
-    if formula.save:
+    if save:
         yield Diagnostic(
-            "OW234",
-            f"{site.schema.qualname} has both a setup_context and save={formula.save!r}",
+            "OW524",
+            f"{plan.schema.qualname} has both a setup_context and save={tuple(save)!r}",
             "save everything in setup_context, or everything by name",
-            _place(formula.setup_context),
+            _place(setup_context),
         )
 
 
-def _saves(site: Site, names: Sequence[str]) -> Iterator[Diagnostic]:
-    known = [*(argument.name for argument in site.schema.arguments), *result_names(site.schema)]
+def _saves(plan: Plan, names: Sequence[str]) -> Iterator[Diagnostic]:
+    known = [*(argument.name for argument in plan.schema.arguments), *result_names(plan.schema)]
     for name in names:
         if name not in known:
             yield Diagnostic(
-                "OW235",
-                f"{site.schema.qualname} has no argument or result {name!r} to save",
+                "OW525",
+                f"{plan.schema.qualname} has no argument or result {name!r} to save",
                 f"save any of {', '.join(known)}",
             )
 

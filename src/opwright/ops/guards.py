@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import torch
 from torch import Tensor
 from torch.nn import Parameter
 
@@ -107,5 +106,4 @@ def _qualifies(value: object) -> bool:
     """Whether nothing but the kernel would see a call with this tensor."""
     if type(value) not in EXACT or not isinstance(value, Tensor):
         return False
-    wants_grad = value.requires_grad and torch.is_grad_enabled()
-    return not wants_grad and private.is_plain(value)
+    return private.is_plain(value)

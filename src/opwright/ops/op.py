@@ -24,6 +24,7 @@ from opwright.ops.crossing import Unsupported
 from opwright.ops.keys import keys_of
 from opwright.ops.plan import Plan, plan
 from opwright.ops.tags import tags_for
+from opwright.ops.transforms import Transforms, record_gradients
 from opwright.schema.compare import compare
 from opwright.schema.model import Schema
 from opwright.schema.parse import parse
@@ -37,7 +38,7 @@ class OpwrightWarning(UserWarning):
     """A finding that does not stop a registration."""
 
 
-class OpDef(Generic[P, R]):
+class OpDef(Transforms, Generic[P, R]):
     """An operator, called like the function that it was made of.
 
     >>> import opwright as ow
@@ -130,6 +131,7 @@ def op(
     device: str | Sequence[str] | None = None,
     tags: Sequence[torch.Tag] = (),
     library: Library | None = None,
+    differentiable: bool = True,
 ) -> Callable[[Callable[P, R]], OpDef[P, R]]:
     """Make an operator of an annotated function: infer its schema, check it, register it.
 
@@ -144,6 +146,8 @@ def op(
     def decorate(function: Callable[P, R]) -> OpDef[P, R]:
         meant = _agreed(function, name, schema)
         core = Core(_planned(function, *meant), tags_for(meant[0], tags), library)
+        if differentiable:
+            record_gradients(core)
         placed = (
             (DEFAULT_KEY,)
             if device is None

@@ -14,8 +14,10 @@ from types import ModuleType
 from typing import Any, TypeAlias, cast
 
 import torch
+import torch._functorch.utils as functorch
 import torch.utils._python_dispatch as _modes
 from torch import Tensor
+from torch.autograd import forward_ad
 
 Guard: TypeAlias = Callable[[object], bool]
 
@@ -24,6 +26,7 @@ NAMES = (
     "torch._C._DisableAutocast",
     "torch._C._ForceDispatchKeyGuard",
     "torch._C._any_output_is_alias_to_input_or_output",
+    "torch._C._are_functorch_transforms_active",
     "torch._C._autograd._profiler_enabled",
     "torch._C._dispatch_dump",
     "torch._C._dispatch_find_schema_or_throw",
@@ -35,6 +38,8 @@ NAMES = (
     "torch._C._dynamo.guards.TensorGuards",
     "torch._C._increment_version",
     "torch._C._is_torch_function_mode_enabled",
+    "torch._functorch.utils.enable_single_level_autograd_function",
+    "torch.autograd.forward_ad._current_level",
     "torch.fx.operator_schemas._SCHEMA_TO_SIGNATURE_CACHE",
     "torch.library._defs",
     "torch.utils._python_dispatch._is_in_torch_dispatch_mode",
@@ -51,6 +56,14 @@ without_autocast = _C._DisableAutocast
 
 function_modes: Callable[[], bool] = _C._is_torch_function_mode_enabled
 """Whether a `TorchFunctionMode` wants to see calls; `set_default_device` is one."""
+
+transforms_are_on: Callable[[], bool] = _C._are_functorch_transforms_active
+"""Whether `torch.func` runs a function at one of its levels."""
+
+one_level: Callable[[], contextlib.AbstractContextManager[None]] = (
+    functorch.enable_single_level_autograd_function
+)
+"""Context: an `autograd.Function` may record at the level that functorch is at."""
 
 profiling: Callable[[], bool] = _C._autograd._profiler_enabled
 """Whether a profiler records calls."""
@@ -73,6 +86,11 @@ def mode_is_on() -> bool:
 
 has_kernel: Callable[[str, str], bool] = _C._dispatch_has_kernel_for_dispatch_key
 """Whether an operator has a kernel of its own at a dispatch key."""
+
+
+def tangents_are_on() -> bool:
+    """Whether forward-mode gradients are being computed."""
+    return forward_ad._current_level >= 0
 
 
 # Key sets --------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def batched(operator: Call, schema: Schema, rule: Call | None) -> Call:
     operator is called for each element of the batch: always right, and as slow as it sounds.
     """
 
-    def kernel(keyset: _C.DispatchKeySet, *args: Any, **kwargs: Any) -> Any:
+    def kernel(*args: Any, **kwargs: Any) -> Any:
         interpreter = retrieve_current_functorch_interpreter()
         assert isinstance(interpreter, VmapInterpreter)
         level, size = interpreter.level(), interpreter.batch_size()

@@ -21,7 +21,7 @@ from typing_extensions import assert_never
 
 from opwright.hints.codec import AS_IS, Binding, Gives, Single, Splat
 from opwright.hints.model import Structure, StructureKind
-from opwright.ops.direct import Direct, direct
+from opwright.ops.direct import OR_OFF, Direct, direct
 from opwright.ops.plan import Leaf, Plan, sees_tensors
 from opwright.ops.private import MODE_FLAG
 from opwright.schema.kinds import Base, List, Type
@@ -107,9 +107,20 @@ def write_call(plan: Plan) -> str:
         f"    out = _ow_kernel({kernel})",
         *_bumped(plan, names),
         *_accepted(plan, "_ow_settle", names),
+        *_recorded(plan, ways),
         slow,
     ]
     return _function(user_parameters(plan.signature), body)
+
+
+def _recorded(plan: Plan, ways: dict[str, Direct]) -> Iterator[str]:
+    """Have autograd record a call of the kernel itself, where it is all that could see the call."""
+    if plan.schema.mutable or not plan.schema.returns:
+        return
+    conditions = [way.condition.replace(OR_OFF, "") for way in ways.values()]
+    yield from _when([*_cheap_first(conditions), _UNSEEN, "_ow_record is not None"])
+    record = f"_ow_record({', '.join(_packed(leaf) for leaf in plan.leaves)})"
+    yield f"    return _ow_wrap({record})" if wraps(plan) else f"    return {record}"
 
 
 def shortcut(plan: Plan) -> dict[str, Direct] | None:
@@ -248,6 +259,24 @@ def _rebuilt(binding: Binding, names: dict[str, str]) -> str:
 def class_name(structure: Structure) -> str:
     """The name under which the generated functions find a structure's class."""
     return f"{HELD}s_{re.sub(r'[^0-9A-Za-z]', '_', structure.path)}"
+
+
+# Recording -------------------------------------------------------------------------------------
+
+
+def write_inputs(plan: Plan) -> str:
+    """The user's parameters as a tuple, from schema arguments by position."""
+    names = {meant: leaf.name for meant, leaf in plan.by_meaning().items()}
+    rebuilt = "".join(f"{_rebuilt(part, names)}, " for part in plan.bindings)
+    return _function(", ".join(leaf.name for leaf in plan.leaves), [f"return ({rebuilt})"])
+
+
+def write_straight(plan: Plan) -> str:
+    """The kernel that the guards chose, from schema arguments by position."""
+    names = {leaf.name: leaf.name for leaf in plan.leaves}
+    judged = [line[4:] for line in _accepted(plan, "_ow_settle_flat", names)]
+    body = [f"out = _ow_kernel({_unpacked(plan)})", *judged]
+    return _function(", ".join(names), body)
 
 
 # Results ---------------------------------------------------------------------------------------

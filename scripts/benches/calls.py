@@ -1,0 +1,162 @@
+"""What a call costs when no gradient is needed, against raw `define`/`impl` and `custom_op`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.library import Library, custom_op
+
+import opwright as ow
+from benches import Row, Times
+
+ROUND = 100  # calls in one measured function, so that a context around them costs nothing
+RESULT = torch.empty(4)
+RAW = Library("bench_raw", "FRAGMENT")
+
+
+def one(x: Tensor) -> Tensor:
+    return RESULT
+
+
+def six(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    axis: int = -1,
+    training: bool = False,
+) -> Tensor:
+    return RESULT
+
+
+def fourteen(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    out: Tensor | None,
+    lengths: Tensor | None,
+    table: Tensor | None,
+    dropout: float,
+    scale: float,
+    causal: bool,
+    left: int,
+    right: int,
+    softcap: float,
+    splits: int,
+    margin: int,
+) -> Tensor:
+    return RESULT
+
+
+def listed(xs: list[Tensor], axis: int = 0) -> Tensor:
+    return RESULT
+
+
+def written(out: ow.Mutable[Tensor], x: Tensor) -> None:
+    return None
+
+
+X = torch.ones(4)
+ATTENTION = (X, X, X, None, None, X, 0.0, 0.125, True, -1, -1, 0.0, 1, 0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operator and one call of it; `handle` and `path` are the budgets of DESIGN."""
+
+    kernel: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    handle: float = 0.5
+    path: float = 1.5
+
+    @property
+    def name(self) -> str:
+        return f"{self.kernel.__name__} by keyword" if self.kwargs else self.kernel.__name__
+
+
+CASES = (
+    Case(one, (X,)),
+    Case(six, (X, X, None, 1e-6, 1, True)),
+    Case(six, (X,), {"weight": X, "eps": 1e-6, "training": True}),
+    Case(fourteen, ATTENTION, handle=0.3),
+    Case(fourteen, (), dict(zip(fourteen.__annotations__, ATTENTION, strict=False)), 0.3),
+    Case(listed, ([X, X], 1)),
+    Case(written, (X, X), handle=1.1, path=2.0),
+)
+
+CONTEXTS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "": nullcontext,
+    "no_grad": torch.no_grad,
+    "inference mode": torch.inference_mode,
+}
+
+
+def rows() -> Iterator[Row]:
+    operators = {case.kernel: _registered(case.kernel) for case in CASES}
+    for case in CASES:
+        for context, entered in CONTEXTS.items():
+            yield from _rows(case, context, entered, operators[case.kernel])
+
+
+@dataclass(frozen=True)
+class Operators:
+    """The same kernel registered in each way."""
+
+    handle: Callable[..., Any]
+    path: Callable[..., Any]
+    raw: Callable[..., Any]
+    custom: Callable[..., Any]
+
+
+def _registered(kernel: Callable[..., Any]) -> Operators:
+    name = kernel.__name__
+    handle = ow.op(f"bench_ours::{name}")(kernel)
+    RAW.define(str(handle.schema).partition("::")[2])
+    RAW.impl(name, kernel, "CPU")
+    writes = ("out",) if kernel is written else ()
+    custom = custom_op(f"bench_custom::{name}", kernel, mutates_args=writes)
+    path = getattr(torch.ops.bench_ours, name).default
+    return Operators(handle, path, getattr(torch.ops.bench_raw, name).default, custom)
+
+
+def _rows(
+    case: Case,
+    context: str,
+    entered: Callable[[], AbstractContextManager[Any]],
+    operators: Operators,
+) -> Iterator[Row]:
+    name = f"{case.name}, {context}" if context else case.name
+    path = 1.05 if context == "inference mode" and case.kernel is not written else case.path
+    handle, direct, raw, custom = (
+        _called(call, case, entered)
+        for call in (operators.handle, operators.path, operators.raw, operators.custom)
+    )
+    yield Row(f"handle: {name}", "raw define/impl", handle, raw, Times(case.handle), ROUND)
+    yield Row(f"torch.ops: {name}", "raw define/impl", direct, raw, Times(path), ROUND)
+    yield Row(f"handle: {name}", "custom_op", handle, custom, Times(1), ROUND)
+    yield Row(f"torch.ops: {name}", "custom_op", direct, custom, Times(1), ROUND)
+
+
+def _called(
+    call: Callable[..., Any], case: Case, entered: Callable[[], AbstractContextManager[Any]]
+) -> Callable[[], object]:
+    args: Sequence[Any] = case.args
+    kwargs = case.kwargs
+
+    def by_place() -> None:
+        with entered():
+            for _ in range(ROUND):
+                call(*args)
+
+    def by_keyword() -> None:
+        with entered():
+            for _ in range(ROUND):
+                call(*args, **kwargs)
+
+    return by_keyword if kwargs else by_place
