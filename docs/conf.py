@@ -4,6 +4,7 @@ from importlib.metadata import version as installed
 
 project = "Opwright"
 author = "the Opwright authors"
+copyright = "the Opwright authors, BSD-3-Clause"
 version = release = installed("opwright")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
