@@ -217,7 +217,7 @@ def _fields(cls: type, scope: Scope) -> Iterable[Field]:
             reading=scope.reading | {cls},
         )
         required = _is_required(part, inside)
-        default = MISSING if part.required else _default(part)
+        default = MISSING if required else _default(part)
         yield Field(part.name, read_hint(part.annotation, inside), default, required)
 
 

@@ -11,11 +11,19 @@ import math
 import operator
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from opwright.hints.classes import RawField, enum_base, fields, members, structure_kind
-from opwright.hints.model import Default, Instance, Member, Symbol, Unknown, canonical
+from opwright.hints.classes import RawField, enum_base, fields, members, mixin, structure_kind
+from opwright.hints.model import (
+    Default,
+    Instance,
+    Member,
+    StructureKind,
+    Symbol,
+    Unknown,
+    canonical,
+)
 from opwright.hints.resolve import Definition, External, Meaning, Scope, Written
 
 _LIMIT = 100_000  # longer texts and larger numbers are no defaults, and cost time
@@ -108,6 +116,8 @@ def constant(node: ast.expr, scope: Scope) -> Default:
             return Unknown("...") if value is ... else value
         case ast.Tuple(parts) | ast.List(parts):
             return _sequence(node, parts, scope)
+        case ast.Dict(keys, values):
+            return _dict(node, keys, values, scope)
         case ast.UnaryOp(op, operand):
             return _computed(node, _UNARY[type(op)], constant(operand, scope))
         case ast.BinOp(left, op, right) if type(op) in _BINARY:
@@ -127,8 +137,20 @@ def unknown(node: ast.expr) -> Unknown:
 
 
 def _sequence(node: ast.expr, parts: list[ast.expr], scope: Scope) -> Default:
-    values = tuple(constant(part, scope) for part in parts)
-    return unknown(node) if any(isinstance(value, Unknown) for value in values) else values
+    if any(isinstance(part, ast.Starred) for part in parts):
+        return unknown(node)
+    return tuple(constant(part, scope) for part in parts)
+
+
+def _dict(
+    node: ast.expr, keys: Sequence[ast.expr | None], values: Sequence[ast.expr], scope: Scope
+) -> Default:
+    """A dict whose keys are words; it may stand for a `TypedDict`."""
+    words = [Unknown("**") if key is None else constant(key, scope) for key in keys]
+    if not all(isinstance(word, str) for word in words):
+        return unknown(node)
+    pairs = zip(words, values, strict=True)
+    return Instance("dict", tuple((str(word), constant(value, scope)) for word, value in pairs))
 
 
 def _computed(node: ast.expr, compute: Callable[..., Any], *given: Default) -> Default:
@@ -214,7 +236,8 @@ def _member(owner: Meaning | None, name: str) -> Member | None:
     for known, value in member_values(owner):
         first.setdefault(repr(value), known)
         if known == name:
-            return Member(canonical(owner.path), first[repr(value)])
+            plain = value if mixin(owner) and isinstance(value, (int, str)) else None
+            return Member(canonical(owner.path), first[repr(value)], plain)
     return None
 
 
@@ -273,6 +296,10 @@ def _called(
             return _computed(node, float, constant(args[0], scope))
         case External("int") if len(args) == 1 and not keywords:
             return _computed(node, int, _plain(args[0], scope))
+        case External("dict") if not args:
+            return Instance(
+                "dict", tuple((k.arg or "", constant(k.value, scope)) for k in keywords)
+            )
         case External("torch.device") if args:
             return _device(node, [constant(arg, scope) for arg in args])
         case External(path) if path in _SEQUENCES and len(args) <= 1 and not keywords:
@@ -299,14 +326,15 @@ def _instance(
     node: ast.expr, found: Definition, args: list[Default], keywords: dict[str, Default]
 ) -> Default:
     """`Cfg(scale=2.0)`, with the defaults of the fields that are not given."""
+    if structure_kind(found) is StructureKind.TYPEDDICT:
+        return unknown(node) if args else Instance("dict", tuple(keywords.items()))
     wanted = fields(found)
     given = dict(zip((field.name for field in wanted), args, strict=False)) | keywords
     with found.scope.sources.following(found.inside, "()") as again:
         defaults = {f.name: Unknown(f.name) if again else filled(f) for f in wanted}
     values = [(field.name, given.get(field.name, defaults[field.name])) for field in wanted]
-    unknown_part = any(isinstance(value, Unknown) for _, value in values)
-    too_many = len(given) != len({field.name for field in wanted} & given.keys())
-    return unknown(node) if unknown_part or too_many else Instance(found.path, tuple(values))
+    too_many = given.keys() - {field.name for field in wanted}
+    return unknown(node) if too_many else Instance(found.path, tuple(values))
 
 
 def filled(field: RawField) -> Default:
@@ -315,7 +343,7 @@ def filled(field: RawField) -> Default:
         return constant(field.default, field.scope)
     match field.factory:
         case None:
-            return Unknown(field.name)
+            return None  # a key that a `TypedDict` may lack
         case ast.Lambda(_, body):
             return constant(body, field.scope)
         case factory:

@@ -135,6 +135,8 @@ def _items(default: Default, kind: Type, each: Each) -> Value | Refusal:
 
 def _one(default: Default, name: str) -> Value | Refusal:
     """The value of one item: numbers take the type's form, torch's constants lose their module."""
+    if isinstance(default, Member) and default.plain is not None:
+        default = default.plain
     match name, default:
         case (("SymInt" | "int"), int()):
             return int(default)

@@ -169,10 +169,14 @@ MISSING: Literal[Missing.MISSING] = Missing.MISSING
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An enum member: `Act.RELU` is `Member("mylib.Act", "RELU")`."""
+    """An enum member: `Act.RELU` is `Member("mylib.Act", "RELU")`.
+
+    `plain` is the `int` or `str` that a member of an `IntEnum` or `class Act(str, Enum)` is.
+    """
 
     path: str
     name: str
+    plain: int | str | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

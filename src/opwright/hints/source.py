@@ -60,7 +60,7 @@ def read_function(found: Definition) -> Function:
     """Read one `def` into the values that the live reader gives for the function itself."""
     node, scope = found.node, found.scope
     assert not isinstance(node, ast.ClassDef)
-    module = scope.module
+    module, name = scope.module, _name_span(node, scope)
     where = scope.with_variables(getattr(node, "type_params", ()))
     return Function(
         name=node.name,
@@ -69,8 +69,8 @@ def read_function(found: Definition) -> Function:
         role=_role(found),
         qualname=scope.qualname(node.name),
         module=module.name,
-        span=_name_span(node, scope),
-        returns_span=Span() if node.returns is None else module.span(node.returns),
+        span=name,
+        returns_span=name if node.returns is None else module.span(node.returns),
     )
 
 
@@ -123,13 +123,13 @@ def _role(found: Definition) -> Role:
         return Role.GENERATOR
     if isinstance(node, ast.AsyncFunctionDef):
         return Role.COROUTINE
-    if found.scope.is_class and not any(_is_static(d, found.scope) for d in node.decorator_list):
+    assert isinstance(node, ast.FunctionDef)
+    decorators = [found.scope.meaning(decorator) for decorator in node.decorator_list]
+    if External("classmethod") in decorators:
         return Role.METHOD
-    return Role.FUNCTION
-
-
-def _is_static(decorator: ast.expr, scope: Scope) -> bool:
-    return scope.meaning(decorator) == External("staticmethod")
+    first = next(parameters(node), None)
+    bare = first is not None and first.arg in ("self", "cls") and first.annotation is None
+    return Role.METHOD if bare and External("staticmethod") not in decorators else Role.FUNCTION
 
 
 def _yields(node: ast.AST) -> bool:
@@ -245,7 +245,7 @@ def _class(found: Definition, text: str) -> Hint:
     if kind is None:
         return Name(found.path)
     with found.scope.sources.following(found.inside, "fields") as again:
-        return Unresolved(text, Reason.RECURSIVE) if again else _structure(found, kind)
+        return Unresolved(found.node.name, Reason.RECURSIVE) if again else _structure(found, kind)
 
 
 def _structure(found: Definition, kind: StructureKind) -> Structure:
@@ -253,7 +253,7 @@ def _structure(found: Definition, kind: StructureKind) -> Structure:
         Field(
             raw.name,
             read_hint(raw.annotation, raw.scope),
-            MISSING if raw.default is None and raw.factory is None else filled(raw),
+            MISSING if raw.required else filled(raw),
             raw.required,
         )
         for raw in fields(found)
@@ -266,11 +266,13 @@ def _subscript(node: ast.expr, head: ast.expr, items: list[ast.expr], scope: Sco
         case External(path):
             return _applied(path, node, items, scope)
         case Definition(ast.ClassDef()) as found:
-            return _class(found, ast.unparse(node))
+            owner = _class(found, ast.unparse(head))
+            given = tuple(_argument(item, scope) for item in items)
+            return Of(owner.path, given) if isinstance(owner, Name) else owner
         case Written() as alias:
             return _generic_alias(alias, node, items, scope)
         case None:
-            return Unresolved(ast.unparse(node), Reason.UNKNOWN_NAME)
+            return Unresolved(ast.unparse(head), Reason.UNKNOWN_NAME)
         case _:
             return Unresolved(ast.unparse(node), Reason.NOT_A_TYPE)
 

@@ -45,7 +45,10 @@ def value(live: object, depth: int = 0) -> Default:
 
 def member(live: Enum) -> Constant:
     """An enum member by the path of its class."""
-    return Member(path_of(type(live)), live.name) if live.name else live.value
+    if not live.name:
+        return live.value
+    plain = next((kind(live.value) for kind in (str, int) if isinstance(live, kind)), None)
+    return Member(path_of(type(live)), live.name, plain)
 
 
 def unknown(live: object) -> Unknown:

@@ -15,7 +15,8 @@ from pathlib import Path
 from opwright.findings import Diagnostic, SchemaError, Severity, Span
 from opwright.hints.files import no_collection
 from opwright.hints.lower import Inferred, lower
-from opwright.hints.model import Function, Hint, Name, Of, Parameter
+from opwright.hints.model import Function
+from opwright.hints.mutates import UNKNOWN, marked_by, unmatched
 from opwright.hints.resolve import Definition, Scope, Sources
 from opwright.schema.compare import compare
 from opwright.schema.model import Schema
@@ -193,8 +194,9 @@ def declared(registration: Registration) -> Operator:
     """Infer the schema of what is registered, and hold a handwritten one against it."""
     function, inferred, findings = registration.function, None, list(_unknowns(registration))
     if function is not None:
-        marked = with_mutations(function, registration.mutates or (), registration.every)
-        inferred = lower(marked, _HOLE.sub("_", registration.name))
+        mutates = UNKNOWN if registration.every else registration.mutates or ()
+        inferred = lower(marked_by(function, mutates), _HOLE.sub("_", registration.name))
+        inferred = replace(inferred, findings=(*inferred.findings, *unmatched(function, mutates)))
         findings += inferred.findings
     if registration.schema is not None:
         findings += _disagreements(registration, inferred)
@@ -219,17 +221,6 @@ def _unknowns(registration: Registration) -> Iterator[Diagnostic]:
         message = f"{registration.name}: mutates_args is known only when the code runs"
         hint = "write the names out: mutates_args=('x',)"
         yield Diagnostic("OW904", message, hint, registration.span, Severity.WARNING)
-    else:
-        yield from _strangers(registration, registration.function)
-
-
-def _strangers(registration: Registration, function: Function) -> Iterator[Diagnostic]:
-    known = {parameter.name for parameter in function.parameters}
-    for name in registration.mutates or ():
-        if name not in known:
-            message = f"{registration.name}: mutates_args names {name!r}, which is no parameter"
-            hint = f"the parameters are {', '.join(sorted(known))}"
-            yield Diagnostic("OW905", message, hint, registration.span)
 
 
 def _disagreements(registration: Registration, inferred: Inferred | None) -> Iterator[Diagnostic]:
@@ -246,36 +237,3 @@ def _disagreements(registration: Registration, inferred: Inferred | None) -> Ite
     if inferred is not None and not refused:
         for finding in compare(written, inferred.schema):
             yield replace(finding, span=registration.schema_span)
-
-
-# What is written -------------------------------------------------------------------------------
-
-_WRITABLE = "opwright.Mutable"
-_MARKS = (_WRITABLE, "opwright.Out")
-
-
-def with_mutations(function: Function, names: Iterable[str], every: bool = False) -> Function:
-    """The function as if the parameters in `mutates_args` were annotated `Mutable`."""
-    wanted = set(names)
-    parameters = tuple(
-        _mutable(parameter) if every or parameter.name in wanted else parameter
-        for parameter in function.parameters
-    )
-    return replace(function, parameters=parameters)
-
-
-def _mutable(parameter: Parameter) -> Parameter:
-    hint = parameter.hint
-    if hint is None or not _holds_tensor(hint) or (isinstance(hint, Of) and hint.head in _MARKS):
-        return parameter
-    return replace(parameter, hint=Of(_WRITABLE, (hint,)))
-
-
-def _holds_tensor(hint: Hint) -> bool:
-    match hint:
-        case Name(path):
-            return path in ("torch.Tensor", "torch.nn.Parameter")
-        case Of(_, args):
-            return any(_holds_tensor(argument) for argument in args)
-        case _:
-            return hasattr(hint, "of") and _holds_tensor(hint.of)
