@@ -158,10 +158,25 @@ def nodes(kind: Type) -> Iterator[Type]:
 
 
 def aliases(kind: Type) -> Iterator[Alias]:
-    """Every alias annotation of a type, from the outside in."""
-    for node in nodes(kind):
-        if not isinstance(node, Maybe) and node.alias is not None:
-            yield node.alias
+    """Every alias annotation of a type, in the order of its text.
+
+    >>> print(*aliases(List(Base("Tensor", Alias(("a",))), alias=Alias(("b",)))))
+    (a) (b)
+    """
+    found: list[Alias] = []
+    waiting = [kind]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Maybe):
+            waiting.append(node.of)
+            continue
+        if node.alias is not None:
+            found.append(node.alias)
+        if isinstance(node, Apply):
+            waiting.extend(node.of)
+        elif isinstance(node, List):
+            waiting.append(node.of)
+    return reversed(found)
 
 
 def depth(kind: Type) -> int:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import NoReturn
 
 from opwright.findings import SchemaError
+from opwright.schema.fit import Misfit
 from opwright.schema.kinds import APPLIED, BASES, MARKED, Alias, Apply, Base, List, Maybe, Type
 from opwright.schema.literal import Symbol, Value
 from opwright.schema.model import (
     DEPTH,
     KEYWORDS,
-    REQUIRED,
     Argument,
-    Default,
     Part,
     Return,
     Schema,
@@ -70,6 +69,7 @@ class _Parser:
         self.arguments: list[Argument] = []
         self.returns: list[Return] = []
         self.name = ("unread", "")
+        self.unread: set[int] = set()
         self.kw_only = self.varargs = self.varrets = False
 
     def schema(self, known: str = "") -> Schema:
@@ -104,7 +104,8 @@ class _Parser:
         """Record the rules of schemas that the parts break, at the places of the parts."""
         told = {finding.message for finding in self.reader.findings.values()}
         for fault in faults(*self.name, self.arguments, self.returns, self.varargs):
-            if fault.message not in told:
+            spoilt = fault.part is Part.DEFAULT and fault.number in self.unread
+            if not spoilt and fault.message not in told:
                 place = self.places[fault.part, fault.number]
                 self.reader.fault(fault.code, fault.message, fault.hint, place)
 
@@ -132,7 +133,7 @@ class _Parser:
         if word.kind != "name":
             self.reader.misplaced(what, _HINTS.get((what, word.text), ""))
         if word.text in KEYWORDS:
-            message = f"torch does not read the keyword `{word.text}` as a name"
+            message = f"torch does not read {word.text!r} as a name"
             self.reader.fault("OW004", message, f"write another word, such as `{word.text}_`")
         return self.reader.take().text
 
@@ -158,8 +159,10 @@ class _Parser:
             self.arguments.append(Argument(name, kind, kw_only=self.kw_only))
             if reader.accept("="):
                 self.places[Part.DEFAULT, index] = reader.word
-                default = self._default(kind)
-                self.arguments[-1] = Argument(name, kind, default, self.kw_only)
+                self.unread.add(index)
+                self.arguments[-1] = Argument(name, kind, None, self.kw_only)
+                self.arguments[-1] = Argument(name, kind, self._default(kind), self.kw_only)
+                self.unread.remove(index)
 
     def _returns(self) -> None:
         if self.reader.accept("..."):
@@ -281,44 +284,40 @@ class _Parser:
             if not self.reader.accept("|"):
                 return tuple(found)
 
-    def _default(self, kind: Type) -> Default:
-        """The value of a default, or `REQUIRED` where it cannot be read."""
+    def _default(self, kind: Type) -> Value:
+        """The value of a default."""
         of = kind.of if isinstance(kind, List) else kind
         if self.reader.accept("["):
             return self._list(of)
         word = self.reader.word
         value = self._constant(of)
-        if isinstance(kind, List) and isinstance(value, Symbol):
-            message = "torch reads no bare word as the default of a list"
-            self.reader.fault("OW007", message, f"write a list: `[{word.text}]`", word)
-            return REQUIRED
-        if not isinstance(kind, List) or kind.size is None or value in (None, REQUIRED):
+        if not isinstance(kind, List) or kind.size is None or value is None:
             return value
+        if isinstance(value, Symbol):
+            message = "torch reads no bare word as the default of a list"
+            self._unreadable(Misfit("OW007", message, f"write a list: `[{word.text}]`"), word)
         if kind.size > MOST_REPEATS:
             message = f"torch would repeat the default {kind.size} times"
-            self.reader.fault("OW007", message, "write the list, or a smaller size")
-            return REQUIRED
+            self._unreadable(Misfit("OW007", message, "write the list, or a smaller size"), word)
         return (value,) * kind.size
 
-    def _list(self, of: Type) -> Default:
+    def _list(self, of: Type) -> Value:
         values: list[Value] = []
         if self.reader.accept("]"):
             return ()
         while True:
-            value = self._constant(of)
-            values.append(None if value is REQUIRED else value)
+            values.append(self._constant(of))
             if self.reader.accept("]"):
                 return tuple(values)
             if not self.reader.accept(","):
                 self.reader.misplaced("`,` or `]`")
 
-    def _constant(self, kind: Type) -> Default:
-        """One value; the finding is made here where torch could not read it back."""
+    def _constant(self, kind: Type) -> Value:
+        """One value, as torch reads it for that type."""
         word, name = self.reader.word, _context(kind)
         sign = "-" if self.reader.accept("-") else ""
         if sign and self.reader.word.kind != "number":
             self.reader.misplaced("a number")
-        value: Default
         try:
             match self.reader.word:
                 case Word("number", text):
@@ -330,10 +329,13 @@ class _Parser:
                 case _:
                     self.reader.misplaced("a default value")
         except Misread as misread:
-            self.reader.fault(*misread.misfit, word)
-            value = REQUIRED
+            self._unreadable(misread.misfit, word)
         self.reader.take()
         return value
+
+    def _unreadable(self, misfit: Misfit, word: Word) -> NoReturn:
+        self.reader.fault(*misfit, word)
+        raise Misplaced
 
     def _word(self, text: str, name: str) -> Value:
         if text in KEYWORDS and text not in CONSTANTS:
