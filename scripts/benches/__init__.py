@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TypeAlias
 
 # A new group is a module beside this file and its name here.
 GROUPS = ("start", "schema", "infer")
+
+
+# What each round took: seconds per item, ours and the peer's.
+Rounds: TypeAlias = "Sequence[tuple[float, float]]"
 
 
 @dataclass(frozen=True)
@@ -16,8 +21,8 @@ class Times:
 
     limit: float
 
-    def kept(self, ours: float, peer: float) -> bool:
-        return ours <= self.limit * peer
+    def kept(self, rounds: Rounds) -> bool:
+        return median(ours / peer for ours, peer in rounds) <= self.limit
 
     def __str__(self) -> str:
         return f"≤ {self.limit:g} x"
@@ -29,8 +34,8 @@ class Plus:
 
     seconds: float
 
-    def kept(self, ours: float, peer: float) -> bool:
-        return ours <= peer + self.seconds
+    def kept(self, rounds: Rounds) -> bool:
+        return median(ours - peer for ours, peer in rounds) <= self.seconds
 
     def __str__(self) -> str:
         return f"+ {self.seconds * 1e3:g} ms"

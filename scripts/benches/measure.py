@@ -8,24 +8,34 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 
-from benches import Row
+from benches import Rounds, Row
 
 ROUND = 0.02  # seconds that a round should last at least
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A row with its figures: seconds per item for both sides, and the ratio of each round."""
+    """A row with its figures: seconds per item of each round, ours and the peer's."""
 
     row: Row
-    ours: float
-    peer: float
-    ratios: tuple[float, ...]
+    rounds: Rounds
 
     @property
     def kept(self) -> bool:
         """Whether the budget is kept."""
-        return self.row.budget.kept(self.ours, self.peer)
+        return self.row.budget.kept(self.rounds)
+
+    @property
+    def ours(self) -> float:
+        return median(ours for ours, _ in self.rounds)
+
+    @property
+    def peer(self) -> float:
+        return median(peer for _, peer in self.rounds)
+
+    @property
+    def ratios(self) -> list[float]:
+        return [ours / peer for ours, peer in self.rounds]
 
     @property
     def ratio(self) -> str:
@@ -70,8 +80,7 @@ def measure(row: Row, rounds: int) -> Measured:
     finally:
         if collecting:
             gc.enable()
-    ratios = tuple(ours / peer for ours, peer in zip(*times, strict=True))
-    return Measured(row, median(times[0]), median(times[1]), ratios)
+    return Measured(row, tuple(zip(*times, strict=True)))
 
 
 def _calls(side: Callable[[], object]) -> int:

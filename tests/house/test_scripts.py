@@ -68,11 +68,13 @@ def test_a_row_is_measured() -> None:
     assert "| kept |" in cheap.markdown()
 
 
-def test_budgets() -> None:
-    assert Times(0.5).kept(1.0, 2.0)
-    assert not Times(0.5).kept(1.1, 2.0)
-    assert Plus(0.1).kept(0.15, 0.06)
-    assert not Plus(0.1).kept(0.17, 0.06)
+def test_budgets_are_judged_round_by_round() -> None:
+    """A slow round slows both sides: medians of the sides alone would be misled."""
+    noisy = [(1.0, 2.0), (10.0, 21.0), (1.1, 2.0)]
+    assert Times(0.5).kept(noisy)
+    assert not Times(0.49).kept(noisy)
+    assert Plus(0.1).kept([(0.15, 0.06), (0.9, 0.85), (0.5, 0.1)])
+    assert not Plus(0.08).kept([(0.15, 0.06), (0.9, 0.85), (0.5, 0.1)])
 
 
 @pytest.mark.parametrize(
