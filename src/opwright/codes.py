@@ -107,6 +107,7 @@ ROWS = (
     Code("OW511", "the name is taken"),
     Code("OW512", "an argument that cannot be registered"),
     Code("OW513", "neither a device type nor a dispatch key"),
+    Code("OW514", "what others registered is not overridden"),
     Code("OW521", "a backward for an operator that has no gradient"),
     Code("OW522", "a backward that takes another number of gradients"),
     Code("OW523", "a backward that gives another number of gradients"),
@@ -127,6 +128,8 @@ ROWS = (
     Code("OW900", "a file that cannot be read"),
     Code("OW901", "a file that is no Python"),
     Code("OW902", "a function that is not there"),
+    Code("OW903", "an operator of a function that is not in these files"),
+    Code("OW904", "mutates_args that is not written out", Severity.WARNING),
     Code("OW910", "a comment that silences nothing", Severity.WARNING),
     Code("OW911", "settings or a baseline that cannot be used"),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -345,6 +345,10 @@ class Scope:
     def starred(self, name: str) -> Meaning | None:
         """What a star import brings under this name."""
         for star in self.stars:
+            if not star.level and is_known(star.module or ""):
+                if name in _starred_names(star.module or ""):
+                    return External(canonical(f"{star.module}.{name}"))
+                continue
             target = self.sources.find(star.module or "", star.level, self.module)
             scope = target and self.sources.scope_of(target)
             with self.sources.following(self, f"{name} of *") as again:
@@ -422,6 +426,23 @@ _TORCH = {
     "torch.nn.parameter",
     "torch.types",
 }
+
+
+_TORCH_TYPES = frozenset(
+    ["Tensor", "device", "dtype", "layout", "memory_format", "Generator", "Stream", "Size"]
+)
+
+
+def _starred_names(module: str) -> Collection[str]:
+    """What `from module import *` brings of names that annotations are made of."""
+    if module == "torch":
+        return _TORCH_TYPES
+    loaded = sys.modules.get(module) if module in _ANNOTATING else None
+    return getattr(loaded, "__all__", ())
+
+
+# Modules of the standard library that this one has loaded itself, or that `typing` has.
+_ANNOTATING = ("typing", "typing_extensions", "collections.abc", "dataclasses", "enum", "numbers")
 
 
 def is_known(module: str) -> bool:

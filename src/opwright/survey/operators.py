@@ -21,7 +21,7 @@ from opwright.hints.resolve import Definition, Scope, Sources
 from opwright.schema.compare import compare
 from opwright.schema.model import Schema
 from opwright.schema.parse import parse
-from opwright.survey.forms import WORDS
+from opwright.survey.forms import WORDS, form_of
 from opwright.survey.registering import (
     HINTS,
     Registration,
@@ -30,6 +30,8 @@ from opwright.survey.registering import (
     registrations,
 )
 
+_DOUBTED = ("OW111",)
+"""Errors of an operator whose schema is known all the same."""
 _INNER = (*HINTS, "@")
 _HOLE = re.compile(r"\{.*?\}")
 
@@ -62,7 +64,7 @@ class Operator:
     def refused(self) -> bool:
         """Whether the annotations gave no schema."""
         found = self.findings if self.inferred is None else self.inferred.findings
-        return any(finding.severity is Severity.ERROR for finding in found)
+        return any(f.severity is Severity.ERROR and f.code not in _DOUBTED for f in found)
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ def _registered(scope: Scope) -> Iterator[Registration]:
             given = Definition(node, scope)
             for decorator in node.decorator_list:
                 yield from registrations(decorator, scope, given)
-            if scope.module.holds(node, _INNER):
+            if scope.module.holds(node, _INNER) and form_of(given.path) is None:
                 yield from _registered(scope.child(node))
             continue
         if isinstance(node, ast.Call) and may_register(node.func):
@@ -213,14 +215,18 @@ def declared(registration: Registration) -> Operator:
 
 
 def _unknowns(registration: Registration) -> Iterator[Diagnostic]:
-    if registration.function is None:
-        message = f"{registration.name}: which function this registers is known only when it runs"
-        hint = "name a function of this code base"
-        yield Diagnostic("OW903", message, hint, registration.span)
+    name, span = registration.name, registration.span
+    if registration.elsewhere:
+        message = f"{name} registers {registration.elsewhere}, which is not in these files"
+        hint = "give its schema, or read it live: `opwright infer --live`"
+        yield Diagnostic("OW903", message, hint, span)
+    elif registration.function is None:
+        message = f"{name}: which function this registers is known only when it runs"
+        yield Diagnostic("OW903", message, "name a function of this code base", span)
     elif registration.mutates is None:
-        message = f"{registration.name}: mutates_args is known only when the code runs"
+        message = f"{name}: mutates_args is known only when the code runs"
         hint = "write the names out: mutates_args=('x',)"
-        yield Diagnostic("OW904", message, hint, registration.span, Severity.WARNING)
+        yield Diagnostic("OW904", message, hint, span, Severity.WARNING)
 
 
 def _disagreements(registration: Registration, inferred: Inferred | None) -> Iterator[Diagnostic]:

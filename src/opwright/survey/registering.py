@@ -48,6 +48,8 @@ class Registration:
     """`mutates_args="unknown"`: any tensor may be written."""
     schema: str | None = None
     schema_span: Span = NOWHERE
+    elsewhere: str = ""
+    """The path of a function that another package defines."""
     helper: bool = False
     """The function is a parameter of the code around: a helper, whose callers count instead."""
 
@@ -148,6 +150,7 @@ def _by_form(site: _Site) -> Iterator[Registration]:
         every=every,
         schema=written,
         schema_span=NOWHERE if schema is None else _literal_span(schema, scope),
+        elsewhere=target.path if isinstance(target, External) else "",
         helper=function is None and _is_parameter(target, scope),
     )
 
@@ -309,8 +312,8 @@ def _through(
     if not isinstance(node, ast.FunctionDef):
         return
     inner = registering(helper)
-    if not inner:
-        return
+    if not inner or (given is None and not (call and (call.args or call.keywords))):
+        return  # nothing is handed over, so what it registers is seen where that is written
     bound = _bound(node, call, scope, helper.scope)
     if call is None and given is not None:  # `@helper` itself takes the function
         bound |= {parameter.arg: given for parameter in [*parameters(node)][:1]}
