@@ -102,8 +102,6 @@ def _read(annotation: Any, scope: Scope) -> Hint:
         return _stand_in(annotation, scope)
     if isinstance(annotation, Either):
         return union(read_hint(part, scope) for part in annotation.members)
-    if isinstance(annotation, list):  # the arguments of a Callable
-        return Of("list", _each(annotation, scope))
     if (stands_for := constructs.behind(annotation)) is not None:
         return _behind(annotation, stands_for, scope)
     if constructs.is_alias(annotation):
@@ -149,7 +147,15 @@ def _generic(annotation: Any, scope: Scope) -> Hint:
     if not args and annotation != tuple[()]:  # `typing.List` and the like
         return Name(path_of(origin))
     owner = _class(origin, scope) if isinstance(origin, type) else _other(origin)
-    return Of(owner.path, _each(args, scope)) if isinstance(owner, Name) else owner
+    return Of(owner.path, _arguments(args, scope)) if isinstance(owner, Name) else owner
+
+
+def _arguments(args: tuple[object, ...], scope: Scope) -> tuple[Hint, ...]:
+    """The list of `Callable[[int], str]` is an argument too."""
+    return tuple(
+        Of("list", _each(arg, scope)) if isinstance(arg, list) else read_hint(arg, scope)
+        for arg in args
+    )
 
 
 def _annotated(annotation: Any, scope: Scope) -> Hint:

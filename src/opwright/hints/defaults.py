@@ -52,7 +52,7 @@ def held(default: Default, hint: Hint, meaning: Meaning) -> Value | Refusal:
     if value == _UNFIT:
         return _unfit(default, hint)
     if not isinstance(value, Refusal) and (found := misfit(meaning.type, value)):
-        message = f"no schema can hold the default {written(default)} of a {hint}"
+        message = f"no schema can hold the {hint} default {written(default)}"
         return Refusal("OW107", message, _remedy(meaning.type, found.hint))
     return value
 

@@ -188,7 +188,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A structure with *every* field filled in, in order.
+    """A structure with *every* field filled in, in order; a dict with text keys is `dict`.
 
     A `torch.device` has one field, its text: `Instance("torch.device", (("type", "cuda:0"),))`.
     """
@@ -200,7 +200,7 @@ class Instance:
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """A default that is no constant: its text (source) or `repr` (live). Lists, tuples and
-    `torch.Size` are tuples; dicts, sets, functions and calls are unknown.
+    `torch.Size` are tuples; sets, functions and calls are unknown.
     """
 
     text: str
@@ -227,6 +227,8 @@ def written(default: Default) -> str:
             return text
         case Instance("torch.device", ((_, text),)):
             return f"torch.device({text!r})"
+        case Instance("dict", fields):
+            return f"{{{', '.join(f'{name!r}: {written(value)}' for name, value in fields)}}}"
         case Instance(path, fields):
             inside = ", ".join(f"{name}={written(value)}" for name, value in fields)
             return f"{path.rpartition('.')[2]}({inside})"

@@ -76,11 +76,12 @@ class Returning:
             message = f"`{found.mark}` is returned, and no parameter is left that is one"
             self.refusals.append(Refusal("OW110", message, f"mark the parameter `{found.mark}`"))
             return ()
-        tensors = [s.argument.name for s in self.slots if innermost(s.argument.type) == TENSOR]
+        tensors = [s.argument.name for s in self.slots if innermost(s.meaning.type) == TENSOR]
         for name in found.aliases:
             if name not in tensors:
                 message = f"{name!r} is no tensor parameter that a result can be a view of"
-                self.refusals.append(Refusal("OW110", message, f"name one of {tensors}"))
+                hint = f"name one of: {', '.join(tensors)}" if tensors else "take a Tensor"
+                self.refusals.append(Refusal("OW110", message, hint))
         return tuple(name for name in found.aliases if name in tensors)
 
     def _alias(self, names: tuple[str, ...]) -> Alias:

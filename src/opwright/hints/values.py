@@ -45,8 +45,9 @@ def value(live: object, depth: int = 0) -> Default:
 
 def member(live: Enum) -> Constant:
     """An enum member by the path of its class."""
-    if not live.name:
-        return live.value
+    if not live.name:  # flags that have no name together
+        combined: int = live.value
+        return combined
     plain = next((kind(live.value) for kind in (str, int) if isinstance(live, kind)), None)
     return Member(path_of(type(live)), live.name, plain)
 
