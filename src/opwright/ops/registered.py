@@ -1,0 +1,51 @@
+"""What is registered in this process, as stubs need it: schemas, and what their authors say.
+
+Reads torch's registry; registers nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import torch
+from torch._library.custom_ops import OPDEFS
+
+from opwright.findings import Diagnostic, SchemaError
+from opwright.schema.parse import parse
+from opwright.stubs.operators import Operator
+
+
+def registered(namespaces: Collection[str] = ()) -> Iterator[Operator | Diagnostic]:
+    """Every operator of these namespaces, of all without any; a finding where a schema is none.
+
+    >>> found = [each for each in registered(["prim"]) if isinstance(each, Operator)]
+    >>> print(*[each.schema for each in found if each.schema.name == "prim::dtype"])
+    prim::dtype(Tensor a) -> int
+    """
+    for schema in torch._C._jit_get_all_schemas():
+        if not namespaces or schema.name.partition("::")[0] in namespaces:
+            yield _operator(str(schema), schema.name)
+
+
+def _operator(text: str, name: str) -> Operator | Diagnostic:
+    try:
+        schema = parse(text)
+    except SchemaError as refused:
+        return refused.findings[0]
+    function = _function(name)
+    if function is None:
+        return Operator(schema)
+    return Operator(schema, inspect.getdoc(function) or "", *_place(function))
+
+
+def _function(name: str) -> Callable[..., Any] | None:
+    """The Python function of an operator, where torch knows it."""
+    definition = OPDEFS.get(name)
+    return None if definition is None else definition._init_fn
+
+
+def _place(function: Callable[..., Any]) -> tuple[str, int]:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return ("", 0) if code is None else (code.co_filename, code.co_firstlineno)

@@ -1,0 +1,1 @@
+"""Schemas to `.pyi`: typed `torch.ops` for type checkers, language servers and Jupyter."""

@@ -1,0 +1,187 @@
+"""Operators as their sources declare them, Python and C++: schemas, docstrings, places, choices.
+
+Reads files through the survey; imports and runs nothing of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from typing_extensions import assert_never
+
+from opwright.findings import Diagnostic, SchemaError, Span
+from opwright.hints.codec import (
+    AsIs,
+    Binding,
+    By,
+    Codec,
+    Each,
+    EnumMember,
+    JsonText,
+    Nullable,
+    OneOf,
+    OpaqueObject,
+    Single,
+    Splat,
+)
+from opwright.hints.lower import Inferred
+from opwright.hints.model import written
+from opwright.hints.resolve import Sources
+from opwright.stubs.operators import Operator
+from opwright.survey.cpp import MARK, CppNames, read_cpp
+from opwright.survey.facts import Definition, Fact
+from opwright.survey.index import declare
+from opwright.survey.operators import Unreadable, operators
+from opwright.survey.sites import read_sites
+
+CPP_SUFFIXES = (".cpp", ".cc", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".mm", ".hip")
+DEFINES = b"define("
+
+Found: TypeAlias = Operator | Diagnostic
+
+
+def declared(paths: Iterable[Path], names: CppNames | None = None) -> Iterator[Found]:
+    """Every operator that these files and folders declare, and a finding where one has no schema.
+
+    The annotations of a Python function say more than a schema, so they come first. Files are named
+    as seen from the folder that holds the path: `mylib/ops.py` in `mylib`.
+    """
+    known: set[str] = set()
+    for path in paths:
+        survey = _Survey(path.resolve(), names or CppNames())
+        for found in survey.declared():
+            if isinstance(found, Diagnostic):
+                yield found
+            elif found.schema.qualname not in known:
+                known.add(found.schema.qualname)
+                yield found
+
+
+@dataclass(frozen=True)
+class _Survey:
+    """What one file or folder declares."""
+
+    path: Path
+    names: CppNames
+    docs: dict[str, dict[int, str]] = field(default_factory=dict)
+
+    def declared(self) -> Iterator[Found]:
+        yield from self._annotated()
+        yield from self._handwritten()
+        yield from self._cpp()
+
+    def _annotated(self) -> Iterator[Found]:
+        """Python functions, by their annotations."""
+        for found in operators(self.path):
+            if isinstance(found, Unreadable):
+                yield from found.findings
+            elif found.inferred is not None and found.schema is not None and "{" not in found.name:
+                place = found.span if found.function is None else found.function.span
+                yield from self._overloads(found.inferred, place)
+
+    def _overloads(self, inferred: Inferred, place: Span) -> Iterator[Operator]:
+        for each in filter(None, (inferred, inferred.out)):
+            choices = dict(narrowed(each.bindings))
+            yield Operator(each.schema, self._doc(place), *self._place(place), choices)
+
+    def _handwritten(self) -> Iterator[Found]:
+        """What `Library.define` and the like are given as text."""
+        sources = Sources()
+        for file in self._files((".py",), DEFINES):
+            yield from self._handwritten_in(file, sources)
+
+    def _handwritten_in(self, file: Path, sources: Sources) -> Iterator[Found]:
+        try:
+            facts = read_sites(sources.open(file))
+        except SchemaError as unreadable:
+            yield from unreadable.findings
+        else:
+            yield from self._defined(facts)
+
+    def _cpp(self) -> Iterator[Found]:
+        for file in self._files(CPP_SUFFIXES, MARK):
+            text = file.read_text("utf-8", errors="replace")
+            yield from self._defined(read_cpp(text, str(file), self.names))
+
+    def _defined(self, facts: Iterable[Fact]) -> Iterator[Found]:
+        for fact in facts:
+            if isinstance(fact, Definition):
+                found = declare(fact)
+                yield from found.faults
+                if found.schema is not None and fact.resolved and found.schema.namespace:
+                    file, line = self._place(fact.span)
+                    yield Operator(found.schema, file=file, line=line)
+
+    def _place(self, place: Span) -> tuple[str, int]:
+        file = Path(place.file)
+        home = self.path.parent
+        return (
+            file.relative_to(home) if file.is_relative_to(home) else file
+        ).as_posix(), place.line
+
+    def _doc(self, place: Span) -> str:
+        """The docstring of the function that is defined there, or nothing."""
+        if place.file not in self.docs:
+            self.docs[place.file] = dict(_docstrings(Path(place.file)))
+        return self.docs[place.file].get(place.line, "")
+
+    def _files(self, suffixes: tuple[str, ...], mark: bytes) -> Iterator[Path]:
+        """The files with a suffix that have the mark in them."""
+        for file in [self.path] if self.path.is_file() else _below(self.path):
+            if file.suffix in suffixes and mark in file.read_bytes():
+                yield file
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Every file in a folder; hidden folders are passed over."""
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(where, name) for name in sorted(names))
+
+
+def _docstrings(file: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(Sources().open(file).module.tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.lineno, ast.get_docstring(node) or ""
+
+
+def narrowed(bindings: Iterable[Binding]) -> Iterator[tuple[str, str]]:
+    """The arguments that take some values only, with the annotation that says so."""
+    for binding in bindings:
+        match binding:
+            case Single(_, argument, codec):
+                if (text := _choices(codec)) is not None:
+                    yield argument, text
+            case Splat(fields=fields):
+                yield from narrowed(fields)
+            case _:
+                assert_never(binding)
+
+
+def _choices(codec: Codec) -> str | None:
+    """The annotation of the values that travel; None where the schema's type says it all."""
+    match codec:
+        case OneOf(values):
+            return f"Literal[{', '.join(map(written, values))}]"
+        case EnumMember(enum, By.NAME):
+            return f"Literal[{', '.join(repr(name) for name, _ in enum.members)}]"
+        case EnumMember(enum, _):
+            return f"Literal[{', '.join(written(value) for _, value in enum.members)}]"
+        case Nullable(of):
+            return _wrapped(of, "{} | None")
+        case Each(of):
+            return _wrapped(of, "Sequence[{}]")
+        case AsIs() | JsonText() | OpaqueObject():
+            return None
+        case _:
+            assert_never(codec)
+
+
+def _wrapped(codec: Codec, form: str) -> str | None:
+    inner = _choices(codec)
+    return None if inner is None else form.format(inner)
