@@ -12,7 +12,9 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import torch
-from torch import _C, Tensor
+from torch import Tensor
+
+from opwright.ops import private
 
 Call: TypeAlias = Callable[..., Any]
 
@@ -25,19 +27,16 @@ def autocast_key(device: str) -> str:
     """
     if not torch.amp.is_autocast_available(device):
         raise ValueError(f"{device!r} has no autocast: name a device such as 'cpu' or 'cuda'")
-    return f"Autocast{_C._dispatch_key_for_device(device)}"
+    return f"Autocast{private.backend_key(device)}"
 
 
-def outside_autocast(operator: Call, device: str, dtype: torch.dtype | None) -> Call:
-    """The kernel for an autocast key: cast to `dtype` where one is given, then leave autocast."""
-    keys = _AUTOCAST
+def casting(operator: Call, device: str, dtype: torch.dtype) -> Call:
+    """The kernel for an autocast key: cast the arguments, then leave autocast."""
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        with _C._ExcludeDispatchKeyGuard(keys):
-            if dtype is None:
-                return operator(*args, **kwargs)
-            cast_kwargs = {name: cast(value, device, dtype) for name, value in kwargs.items()}
-            return operator(*(cast(value, device, dtype) for value in args), **cast_kwargs)
+        with private.without_autocast():
+            named = {name: cast(value, device, dtype) for name, value in kwargs.items()}
+            return operator(*(cast(value, device, dtype) for value in args), **named)
 
     return kernel
 
@@ -54,15 +53,3 @@ def cast(value: Any, device: str, dtype: torch.dtype) -> Any:
     if isinstance(value, (list, tuple)):
         return [cast(part, device, dtype) for part in value]
     return value
-
-
-def _autocast_keys() -> _C.DispatchKeySet:
-    """Every device's: a kernel may make tensors of another device."""
-    names = [name for name in dir(_C.DispatchKey) if name.startswith("Autocast")]
-    keys = _C.DispatchKeySet(getattr(_C.DispatchKey, names[0]))
-    for name in names[1:]:
-        keys = keys | _C.DispatchKeySet(getattr(_C.DispatchKey, name))
-    return keys
-
-
-_AUTOCAST = _autocast_keys()

@@ -12,7 +12,7 @@ import torch
 
 from opwright.findings import Diagnostic, SchemaError
 from opwright.ops import registry
-from opwright.ops.autocast import autocast_key, outside_autocast
+from opwright.ops.autocast import autocast_key, casting
 from opwright.ops.autograd import Recorder, Site
 from opwright.ops.cache import stamp
 from opwright.ops.cell import schema_defaults
@@ -30,15 +30,6 @@ def record_gradients(core: Core) -> None:
     site = Site(core.plan, _rebuild(core), core.judge.wrap if wraps(core.plan) else None)
     recorder = core.differentiate = Recorder(site, core.below, lambda: _straight(core))
     core.cell[f"{HELD}record"] = recorder.straight
-
-
-def stand(core: Core, key: str, function: Callable[..., Any]) -> None:
-    """Have a function stand at a dispatch key; one that stood there before is replaced."""
-    name, cell = f"{HELD}at_{key}", core.cell
-    known = name in cell
-    cell[name] = function
-    if not known:
-        core.implement(key, lambda *args, **kwargs: cell[name](*args, **kwargs))
 
 
 def _rebuild(core: Core) -> Callable[..., Any] | None:
@@ -128,7 +119,7 @@ class Transforms:
         """
         core = self.core
         with registry.lock:
-            stand(core, "FuncTorchBatched", batched(core.through, core.plan.schema, function))
+            core.stand("FuncTorchBatched", batched(core.through, core.plan.schema, function))
         return function
 
     def autocast(self, device: str, dtype: torch.dtype) -> None:
@@ -139,7 +130,7 @@ class Transforms:
         key = autocast_key(device)
         with registry.lock:
             self._refuse_second_cast(f"{HELD}casts_{key}", device, dtype)
-            stand(self.core, key, outside_autocast(self.core.through, device, dtype))
+            self.core.stand(key, casting(self.core.through, device, dtype))
 
     def _refuse_second_cast(self, name: str, device: str, dtype: torch.dtype) -> None:
         if self.core.cell.setdefault(name, dtype) is not dtype:

@@ -1,0 +1,109 @@
+"""The handle of an operator against the dispatcher, in every mode: nothing may tell them apart."""
+
+from __future__ import annotations
+
+import copy
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from hypothesis import HealthCheck, given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+import signatures  # noqa: E402
+from modes import MODES, Observation, Trial, observe  # noqa: E402
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.filterwarnings("ignore:Sparse:UserWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+PROFILE = settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+def warmed(handle: Any, call: tuple[list[Any], Any]) -> Any:
+    """A handle whose shortcuts are open for tensors like these, requiring grad or not."""
+    for mode in ("eager", "no_grad", "grad", "eager", "inference mode"):
+        for _ in range(2):
+            observe(MODES[mode], Trial(handle, *copy.deepcopy(call)))
+    return handle
+
+
+def compared(
+    mode: str, handle: Any, call: tuple[list[Any], Any]
+) -> tuple[Observation, Observation]:
+    """What the handle does, and what the dispatcher does with the same call."""
+    ours = observe(MODES[mode], Trial(handle, *copy.deepcopy(call)))
+    return ours, observe(MODES[mode], Trial(handle.core.packer, *copy.deepcopy(call)))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@PROFILE
+@given(data=st.data())
+def test_the_handle_does_what_the_dispatcher_does(mode: str, data: st.DataObject) -> None:
+    signature = data.draw(signatures.signatures(list(signatures.KINDS)))
+    call = data.draw(signatures.calls(signature))
+    handle = warmed(signatures.registered(signature), call)
+    ours, theirs = compared(mode, handle, call)
+    assert ours == theirs
+
+
+# The negative control -----------------------------------------------------------------------------
+
+PLAIN = signatures.Signature(
+    tuple(signatures.Parameter(name, "tensor", False, False) for name in ("p0", "p1")), "Tensor"
+)
+CALL: tuple[list[Any], Any] = ([torch.arange(6.0).reshape(2, 3), torch.ones(2, 3)], {})
+# In these the shortcut is right, or fails as the dispatcher does.
+ALIKE = {
+    *("eager", "no_grad", "inference mode", "inference mode with grad", "inference tensors"),
+    *("transposed", "float64", "empty", "sparse", "default device", "mixed devices"),
+}
+
+
+class Blind:
+    """What a handle would see if it did not look: no modes."""
+
+    _is_in_torch_dispatch_mode = False
+
+
+def careless(handle: Any) -> Any:
+    """A handle that takes the shortcut for any tensor, whatever is going on."""
+    cell = warmed(handle, CALL).core.cell
+    cell["_ow_a_p0"] = cell["_ow_a_p1"] = lambda value: isinstance(value, torch.Tensor)
+    cell["_ow_modes"] = Blind
+    cell["_ow_function_modes"] = cell["_ow_profiling"] = cell["_ow_tangents"] = lambda: False
+    return handle
+
+
+def nameless(observation: Observation) -> Observation:
+    """Without the number in the operator's name."""
+    events = tuple(re.sub(r"::f\d+", "::f", str(event)) for event in observation.events)
+    return replace(observation, events=events)
+
+
+@pytest.mark.parametrize("mode", sorted(MODES.keys() - ALIKE))
+def test_a_careless_shortcut_is_caught(mode: str) -> None:
+    handle = careless(signatures.registered(PLAIN))
+    ours = observe(MODES[mode], Trial(handle, *copy.deepcopy(CALL)))
+    packer = signatures.registered(PLAIN).core.packer
+    theirs = observe(MODES[mode], Trial(packer, *copy.deepcopy(CALL)))
+    assert nameless(ours) != nameless(theirs)
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_the_shortcut_is_taken(requires_grad: bool) -> None:
+    """Otherwise the comparison above would compare the dispatcher with itself."""
+    x = torch.ones(2, 3, requires_grad=requires_grad)
+    handle = warmed(signatures.registered(PLAIN), CALL)
+    handle.core.packer = handle._through = None  # calling either would fail
+    handle(x, x)
