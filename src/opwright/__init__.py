@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from opwright.marks import Opaque as Opaque
     from opwright.marks import Out as Out
     from opwright.marks import Scalar as Scalar
-    from opwright.ops.op import OpDef as OpDef
+    from opwright.ops.handle import OpDef as OpDef
+    from opwright.ops.op import existing as existing
     from opwright.ops.op import op as op
+    from opwright.ops.operator import Operator as Operator
     from opwright.schema.compare import compare as compare
     from opwright.schema.model import Schema as Schema
     from opwright.schema.parse import canonical as canonical
@@ -46,8 +48,10 @@ _HOMES = {
     "Opaque": "opwright.marks",
     "Out": "opwright.marks",
     "Scalar": "opwright.marks",
-    "OpDef": "opwright.ops.op",
+    "OpDef": "opwright.ops.handle",
+    "existing": "opwright.ops.op",
     "op": "opwright.ops.op",
+    "Operator": "opwright.ops.operator",
     "compare": "opwright.schema.compare",
     "Schema": "opwright.schema.model",
     "canonical": "opwright.schema.parse",

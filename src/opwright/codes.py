@@ -108,6 +108,8 @@ ROWS = (
     Code("OW512", "an argument that cannot be registered"),
     Code("OW513", "neither a device type nor a dispatch key"),
     Code("OW514", "what others registered is not overridden"),
+    Code("OW515", "an operator class without kernel, or with a name that means nothing"),
+    Code("OW516", "implementations of one operator that are annotated differently"),
     Code("OW521", "a backward for an operator that has no gradient"),
     Code("OW522", "a backward that takes another number of gradients"),
     Code("OW523", "a backward that gives another number of gradients"),

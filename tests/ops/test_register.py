@@ -29,8 +29,8 @@ BACKENDS = ("eager", "aot_eager", "inductor")
 def clean() -> Iterator[None]:
     """No operator of this file outlives its test."""
     yield
-    for name in [name for name in registry.names() if name.startswith(f"{NS}::")]:
-        registry.remove(name)
+    while left := [name for name in registry.names() if name.startswith(f"{NS}::")]:
+        registry.remove(left[0])
     torch._dynamo.reset()
 
 
@@ -126,10 +126,83 @@ def test_a_failing_definition_leaves_nothing_behind(monkeypatch: pytest.MonkeyPa
         raise RuntimeError("no kernel today")
 
     monkeypatch.setattr("opwright.ops.core.Core.add_kernel", fail)
-    with pytest.raises(RuntimeError, match="^no kernel today$"):
+    with pytest.raises(RuntimeError, match=r"^no kernel today$"):
         ow.op(f"{NS}::f")(scale_shift)
     assert not private.exists(f"{NS}::f")
     assert registry.entry(f"{NS}::f") is None
     monkeypatch.undo()
     f = ow.op(f"{NS}::f")(scale_shift)
     assert f(torch.ones(1)).item() == 2.0
+
+
+# One function, two operators --------------------------------------------------------------------
+
+
+def halve(x: Tensor, by: float = 2.0, *, out: Out[Tensor] | None = None) -> Tensor:
+    return torch.div(x, by, out=out)
+
+
+def moments(
+    x: Tensor, mean: Out[Tensor] | None = None, square: Out[Tensor] | None = None
+) -> tuple[Tensor, Tensor]:
+    if mean is None or square is None:
+        return x.mean(0), (x * x).mean(0)
+    torch.mean(x, 0, out=mean)
+    torch.mean(x * x, 0, out=square)
+    return mean, square
+
+
+def test_an_optional_out_makes_two_operators_behind_one_handle() -> None:
+    f = ow.op(f"{NS}::halve")(halve)
+    f.fake(lambda x, by: torch.empty_like(x))
+    assert str(f.schema) == f"{NS}::halve(Tensor x, float by=2.0) -> Tensor"
+    assert f.out is not None
+    written = f"{NS}::halve.out(Tensor x, float by=2.0, *, Tensor(a!) out) -> ()"
+    assert str(f.out.schema) == written
+    x, into = torch.randn(3), torch.empty(3)
+
+    def use(x: Tensor, into: Tensor) -> Tensor:
+        return f(x) + f(x, 4.0, out=into) + into
+
+    expected = x / 2 + x / 4 + x / 4
+    for run in (use, *(torch.compile(use, backend=b, fullgraph=True) for b in BACKENDS)):
+        into.zero_()
+        torch.testing.assert_close(run(x, into), expected)
+        torch.testing.assert_close(into, x / 4)
+    assert f(x, out=into) is into
+    assert torch.ops.opwright_register.halve.out(x, out=into) is None
+    for overload, kwargs in ((f.overload, {}), (f.out.overload, {"out": into})):
+        assert set(torch.library.opcheck(overload, (x,), kwargs).values()) == {"SUCCESS"}
+
+
+def test_several_outs_are_given_together() -> None:
+    f = ow.op(f"{NS}::moments")(moments)
+    assert f.out is not None
+    assert str(f.out.schema) == (
+        f"{NS}::moments.out(Tensor x, *, Tensor(a!) mean, Tensor(b!) square) "
+        "-> (Tensor(a!), Tensor(b!))"
+    )
+    x, mean, square = torch.randn(4, 2), torch.empty(2), torch.empty(2)
+    assert all(map(torch.equal, f(x), moments(x)))
+    for _ in range(3):
+        assert f(x, mean, square=square)[1] is square
+    assert torch.equal(mean, x.mean(0))
+    with pytest.raises(
+        ValueError, match=r"^opwright_register::moments takes all of mean, square or"
+    ):
+        f(x, mean=mean)
+    fake = f.fake(lambda x, mean=None, square=None: (x.new_empty(2), x.new_empty(2)))
+    assert fake is not None
+
+
+def test_both_operators_go_when_one_function_is_replaced() -> None:
+    ow.op(f"{NS}::halve")(halve)
+
+    def halve_again(x: Tensor) -> Tensor:
+        return x / 2
+
+    halve_again.__qualname__ = halve.__qualname__
+    with pytest.warns(UserWarning, match="another schema"):
+        f = ow.op(f"{NS}::halve")(halve_again)
+    assert f.out is None
+    assert not private.exists(f"{NS}::halve.out")

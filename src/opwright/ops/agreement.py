@@ -20,15 +20,23 @@ from opwright.schema.compare import compare
 _FREE = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def check(plan: Plan, implementation: Callable[..., Any], role: str) -> None:
+def check(
+    plan: Plan,
+    implementation: Callable[..., Any],
+    role: str,
+    ignored: frozenset[str] = frozenset(),
+) -> None:
     """Refuse an implementation that would be called otherwise than it is written.
 
-    All faults at once, as a `SchemaError`. What has no signature to read is taken on trust.
+    All faults at once, as a `SchemaError`. What has no signature to read is taken on trust;
+    `ignored` parameters it may have or not.
     """
     try:
-        signature = inspect.signature(implementation)
+        whole = inspect.signature(implementation)
     except (ValueError, TypeError):
         return
+    kept = [p for p in whole.parameters.values() if p.name not in ignored]
+    signature = whole.replace(parameters=kept)
     what = f"{role} of {plan.schema.qualname}"
     found = list(disagreements(plan.signature, signature, what))
     found += _annotated(plan, implementation, signature, what) if not found else []
@@ -122,7 +130,7 @@ def _annotated(
 ) -> list[Diagnostic]:
     """What the annotations of an implementation say otherwise, if all of it is annotated."""
     parameters = signature.parameters.values()
-    if any(p.annotation is p.empty for p in (*parameters,)) or not parameters:
+    if any(p.annotation is p.empty for p in parameters) or not parameters:
         return []
     if signature.return_annotation is signature.empty:
         return []

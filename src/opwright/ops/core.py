@@ -6,6 +6,7 @@ at the autograd keys asks `differentiate`, when there is one.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -15,7 +16,8 @@ from torch.compiler import is_dynamo_compiling
 from torch.library import Library
 
 from opwright.ops import private
-from opwright.ops.cell import bump_each, new_cell, schema_defaults, user_defaults
+from opwright.ops.cell import new_cell, schema_defaults, user_defaults
+from opwright.ops.crossing import BadCall
 from opwright.ops.fake import trivial_fake
 from opwright.ops.functions import later, now
 from opwright.ops.guards import EXACT, Guards
@@ -27,6 +29,7 @@ from opwright.ops.writer import (
     write_call,
     write_fake,
     write_flattener,
+    write_fork,
     write_gate,
     write_kernel,
     write_packer,
@@ -80,6 +83,7 @@ class Core:
         self.cell |= {f"{HELD}{name}": value for name, value in self._names()}
         places = {place: leaf.name for place, leaf in plan.tensors()}
         self.guards = Guards(self.cell, places, self._direct_kernel)
+        self.is_foreign = False
         self._borrowed = library
         self._library: Library | None = None
         self._placed: dict[str, Callable[..., Any]] = {}
@@ -103,6 +107,8 @@ class Core:
             self._library.define(str(self.plan.schema).partition("::")[2], tags=self.tags)
             if COMPOSITE_KEY not in kernels:
                 self.implement("Autograd", self._written(write_gate, self.cell))
+                for key in private.AUTOCAST_KEYS:
+                    self.stand(key, self._outside_autocast)
             for key, kernel in kernels.items():
                 self.add_kernel(key, kernel)
             if (text := trivial_fake(self.plan)) is not None:
@@ -110,6 +116,15 @@ class Core:
         except BaseException:
             self.destroy()
             raise
+
+    def adopt(self) -> None:
+        """Add to an operator that somebody else defined, and will take away."""
+        self.is_foreign = True
+        self._library = Library(self.plan.schema.namespace, "FRAGMENT")
+
+    def has_placed(self, key: str) -> bool:
+        """Whether something stands at a dispatch key through this core."""
+        return key in self._placed
 
     def destroy(self) -> None:
         """Take the operator, and all that stands at its keys, away."""
@@ -131,6 +146,14 @@ class Core:
         """Put a function, which takes schema arguments, at a dispatch key."""
         self.library.impl(self.local, function, key)
         self._placed[key] = function
+
+    def stand(self, key: str, function: Callable[..., Any]) -> None:
+        """The same, for a function that may be replaced by another one later."""
+        cell, slot = self.cell, f"{HELD}at_{key}"
+        known = slot in cell
+        cell[slot] = function
+        if not known:
+            self.implement(key, lambda *args, **kwargs: cell[slot](*args, **kwargs))
 
     @property
     def library(self) -> Library:
@@ -199,11 +222,20 @@ class Core:
 
     def write_packer(self) -> Callable[..., Any]:
         """The function that takes a call of the handle through the dispatcher."""
-        if self.plan.crosses_as_it_is and not wraps(self.plan):
+        if self.plan.crosses_as_it_is and not (wraps(self.plan) or self.plan.is_silent):
             return self.through
         self.cell[f"{HELD}overload"] = self.overload
         defaults = user_defaults(self.plan.signature)
         return now(self.local.replace(".", "_"), write_packer(self.plan), self.cell, defaults)
+
+    def write_fork(
+        self, signature: inspect.Signature, out: Core, *, calls: bool = False
+    ) -> Callable[..., Any]:
+        """The function that calls this operator, or `out` where tensors to write are given."""
+        ways = (self.write_call(), out.write_call()) if calls else (self.packer, out.packer)
+        space = {f"{HELD}plain": ways[0], f"{HELD}out": ways[1], f"{HELD}mixed": _mixed}
+        text = write_fork(signature, self.plan, out.plan)
+        return now(self.local, text, space, user_defaults(signature))
 
     def through(self, *args: Any, **kwargs: Any) -> Any:
         """A call through the dispatcher, of arguments that cross as they are.
@@ -246,10 +278,20 @@ class Core:
         free = [value for value, a in zip(flat, arguments, strict=True) if not a.kw_only]
         named = {a.name: v for v, a in zip(flat, arguments, strict=True) if a.kw_only}
         self._note_subclasses(flat)
+        written = [*self.tensors(flat[place] for place, _ in self.plan.written())]
+        before = [*map(private.version, written)]
         with private.below_autograd():
             out = self.overload(*free, **named)
-        bump_each(*(flat[place] for place, _ in self.plan.written()))
+        after = map(private.version, written)
+        private.bump_versions(
+            tuple(t for t, old, new in zip(written, before, after, strict=True) if old == new)
+        )
         return out
+
+    def _outside_autocast(self, *args: Any, **kwargs: Any) -> Any:
+        """What stands at the autocast keys: compiled code shows a kernel no autocast either."""
+        with private.without_autocast():
+            return self.overload(*args, **kwargs)
 
     def tensors(self, flat: Iterable[Any]) -> Iterator[Tensor]:
         """The tensors among schema arguments, also those in lists."""
@@ -271,6 +313,10 @@ class Core:
         """From the first tensor subclass on, kernels look out for hidden dispatch keys."""
         if not private.mode_is_on() and any(type(t) not in EXACT for t in self.tensors(flat)):
             HIDDEN.below_subclass = True
+
+
+def _mixed(qualname: str, names: list[str]) -> None:
+    raise BadCall(f"{qualname} takes all of {', '.join(names)} or none of them")
 
 
 def _careful(kernel: Kernel, *args: Any, **kwargs: Any) -> Any:

@@ -58,7 +58,7 @@ def direct(kind: Type, codec: Codec, path: str, guard: str) -> Direct | None:
 
     >>> from opwright.hints.codec import AS_IS
     >>> direct(Maybe(Base("float")), AS_IS, "eps", "").condition
-    '(eps is None or type(eps) is float)'
+    '(eps is None or (type(eps) is float))'
     >>> print(*direct(List(Base("SymInt"), 2), Each(AS_IS, "tuple", 2), "size", ""), sep="; ")
     (type(size) in _ow_rows and len(size) == 2 and _ow_ints(size)); (*size,)
     """

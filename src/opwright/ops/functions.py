@@ -5,6 +5,7 @@ Knows Python only.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import types
 from collections.abc import Callable
@@ -33,6 +34,7 @@ def now(name: str, text: str, space: dict[str, Any], defaults: Defaults) -> Call
     >>> double(4), double.__name__
     (8, 'double')
     """
+    space.setdefault("__builtins__", vars(builtins))  # Dynamo looks for it
     made = types.FunctionType(_code(text), space, name)
     made.__qualname__ = name
     made.__defaults__, made.__kwdefaults__ = defaults

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 import torch
 
 from opwright.findings import Diagnostic, SchemaError
+from opwright.ops import private
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_TORCHS_OWN = frozenset({"aten", "prim", "prims"})
 _PACKET_ATTRIBUTES = frozenset({"name"})
 
 
@@ -43,7 +43,7 @@ def _faults(qualname: str) -> Iterator[tuple[str, str]]:
         )
         return
     name, dot, overload = rest.partition(".")
-    if namespace in _TORCHS_OWN:
+    if namespace in private.TORCHS_OWN:
         yield f"{namespace!r} belongs to torch", "use a namespace of your own"
     yield from _word_faults(qualname, "namespace", namespace)
     yield from _word_faults(qualname, "name", name)

@@ -1,126 +1,37 @@
-"""`op`: an annotated function becomes an operator that is called like the function.
+"""`op` makes an operator of an annotated function; `existing` finds one that others registered.
 
-Knows inference and the core; not torch's dispatcher.
+Knows inference and handles; not torch's dispatcher.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import torch
-from torch.compiler import is_dynamo_compiling
 from torch.library import Library
 
 from opwright.findings import Diagnostic, SchemaError, Severity
 from opwright.hints import inferred
 from opwright.hints.lower import Inferred
-from opwright.ops import agreement, cache, names, registry
+from opwright.ops import names, private, registry
 from opwright.ops.core import DEFAULT_KEY, Core
 from opwright.ops.crossing import Unsupported
+from opwright.ops.handle import OpDef, P, R, name_like
 from opwright.ops.keys import keys_of
-from opwright.ops.plan import Plan, plan
-from opwright.ops.tags import tags_for
-from opwright.ops.transforms import Transforms, record_gradients
+from opwright.ops.plan import Plan, plain_plan, plan
+from opwright.ops.tags import compiled_form, tags_for
+from opwright.ops.transforms import record_gradients
 from opwright.schema.compare import compare
 from opwright.schema.model import Schema
 from opwright.schema.parse import parse
-
-P = ParamSpec("P")
-R = TypeVar("R")
-F = TypeVar("F", bound=Callable[..., Any])
+from opwright.schema.signature import signature as signature_of
 
 
 class OpwrightWarning(UserWarning):
     """A finding that does not stop a registration."""
-
-
-class OpDef(Transforms, Generic[P, R]):
-    """An operator, called like the function that it was made of.
-
-    >>> import opwright as ow
-    >>> from torch import Tensor
-    >>> @ow.op("mylib::twice")
-    ... def twice(x: Tensor) -> Tensor:
-    ...     return x + x
-    >>> twice
-    <operator mylib::twice(Tensor x) -> Tensor>
-    >>> twice(torch.ones(1)), torch.ops.mylib.twice(torch.ones(1))
-    (tensor([2.]), tensor([2.]))
-    """
-
-    def __init__(self, core: Core, function: Callable[P, R]) -> None:
-        functools.update_wrapper(self, function)
-        self._install(core)
-
-    def _install(self, core: Core) -> None:
-        self.core = core
-        self.__signature__ = core.plan.signature
-        self._through = core.packer
-        self._call: Callable[..., Any] = self._first_call
-
-    if TYPE_CHECKING:
-        __call__: Callable[P, R]
-    else:
-
-        def __call__(self, *args, **kwargs):
-            if is_dynamo_compiling():
-                return self._through(*args, **kwargs)
-            return self._call(*args, **kwargs)
-
-    def _first_call(self, *args: Any, **kwargs: Any) -> Any:
-        self._call = self.core.write_call()
-        return self._call(*args, **kwargs)
-
-    def __get__(self, instance: object, owner: type | None = None) -> OpDef[P, R]:
-        """In a class an operator stays what it is; also has `help` show its signature."""
-        return self
-
-    def __repr__(self) -> str:
-        return f"<operator {self.schema}>"
-
-    @property
-    def name(self) -> str:
-        """`ns::name`, with the overload if it has one."""
-        return self.core.qualname
-
-    @property
-    def schema(self) -> Schema:
-        """The schema that it is registered with."""
-        return self.core.plan.schema
-
-    @property
-    def overload(self) -> Any:
-        """torch's object for it, `torch.ops.ns.name.default`."""
-        return self.core.overload
-
-    def kernel(self, *devices: str) -> Callable[[F], F]:
-        """Register an implementation for device types (`"cuda"`) or dispatch keys (`"SparseCPU"`).
-
-        Without a device it serves every device that has no kernel of its own. A kernel that was
-        there before is replaced.
-        """
-
-        def decorate(function: F) -> F:
-            placed = keys_of(devices) if devices else (DEFAULT_KEY,)
-            agreement.check(self.core.plan, function, f"the kernel for {', '.join(devices)}")
-            with registry.lock:
-                for key in placed:
-                    self.core.add_kernel(key, function)
-            return function
-
-        return decorate
-
-    def fake(self, function: F) -> F:
-        """Register the function that tells shape, dtype and device of the results."""
-        agreement.check(self.core.plan, function, "the fake")
-        with registry.lock:
-            self.core.set_fake(function)
-            cache.stamp(self.core, function)
-        return function
 
 
 def op(
@@ -140,43 +51,74 @@ def op(
     which device types or dispatch keys the function is the kernel; without it, for all. `library`
     is a `torch.library.Library` to define it in; without it Opwright keeps one.
 
-    Raises `SchemaError` with everything that is wrong, and then nothing is registered.
+    A function whose `Out` parameters may be left out becomes two operators, `f` and `f.out`, behind
+    one handle. Registering a function again replaces the earlier operator with all that was added
+    to it. Raises `SchemaError` with everything that is wrong, and then nothing has changed.
+
+    >>> import torch
+    >>> from torch import Tensor
+    >>> from opwright import Out
+    >>> @op("mylib::halve")
+    ... def halve(x: Tensor, *, out: Out[Tensor] | None = None) -> Tensor:
+    ...     return torch.div(x, 2, out=out)
+    >>> print(halve.schema, halve.out.schema, sep="; ")
+    mylib::halve(Tensor x) -> Tensor; mylib::halve.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)
     """
 
     def decorate(function: Callable[P, R]) -> OpDef[P, R]:
-        meant = _agreed(function, name, schema)
-        core = Core(_planned(function, *meant), tags_for(meant[0], tags), library)
-        if differentiable:
-            record_gradients(core)
-        placed = (
-            (DEFAULT_KEY,)
-            if device is None
-            else keys_of((device,) if isinstance(device, str) else device)
-        )
-        registry.register(core, function, dict.fromkeys(placed, function))
-        core.packer = core.write_packer()
-        return _handle(core, function)
+        found = agreed(function, name, schema)
+        devices = (device,) if isinstance(device, str) else device
+        keys = (DEFAULT_KEY,) if devices is None else keys_of(devices)
+        wanted = Wanted(tuple(tags), library, differentiable)
+        return register(function, found, dict.fromkeys(keys, function), wanted)
 
     return decorate
 
 
-_handles: dict[str, OpDef[Any, Any]] = {}
+def existing(name: str, /) -> OpDef[..., Any]:
+    """The handle of an operator that is registered already, in C++ or by others.
+
+    Kernels, a fake and rules can be added to it where it has none; operators of torch itself are
+    only looked at.
+
+    >>> existing("aten::relu").schema
+    Schema(name='aten::relu', ...)
+    >>> existing("mylib::nowhere_to_be_found")
+    Traceback (most recent call last):
+    LookupError: nothing registered 'mylib::nowhere_to_be_found'...
+    """
+    known = _handles.get(name)
+    if known is not None and registry.entry(name) is not None:
+        return known
+    if not private.exists(name):
+        raise LookupError(names.missing(name))
+    schema = parse(private.schema_text(name))
+    signature = signature_of(schema)
+    core = Core(plain_plan(schema, signature))
+    core.adopt()
+    return OpDef(core, signature)
 
 
-def _handle(core: Core, function: Callable[P, R]) -> OpDef[P, R]:
-    """The handle of an operator; one that was given out before goes on with the new version."""
-    known = _handles.get(core.qualname)
-    if known is None:
-        known = _handles[core.qualname] = OpDef(core, function)
-    else:
-        known.__init__(core, function)  # type: ignore[misc]
-    return known
+# How a function becomes an operator ------------------------------------------------------------
 
 
-def _agreed(
-    function: Callable[..., Any], name: str, schema: str | Schema | None
+class Wanted:
+    """What an author asks for besides the function."""
+
+    __slots__ = ("differentiable", "library", "tags")
+
+    def __init__(
+        self, tags: tuple[torch.Tag, ...], library: Library | None, differentiable: bool
+    ) -> None:
+        self.tags = tags
+        self.library = library
+        self.differentiable = differentiable
+
+
+def agreed(
+    function: Callable[..., Any], name: str, schema: str | Schema | None = None
 ) -> tuple[Schema, Inferred]:
-    """The schema to register, and what the annotations mean."""
+    """The schema to register, and what the annotations mean; raises what stops a registration."""
     names.check(name)
     meant = inferred(function, name=name)
     written = parse(schema) if isinstance(schema, str) else schema
@@ -187,13 +129,94 @@ def _agreed(
     for finding in found:
         if finding.severity is Severity.WARNING:
             warnings.warn(str(finding), OpwrightWarning, stacklevel=4)
-    return (written or meant.schema), meant
+    return _qualified(written, meant.schema), meant
 
 
-def _planned(function: Callable[..., Any], schema: Schema, meant: Inferred) -> Plan:
+def _qualified(written: Schema | None, meant: Schema) -> Schema:
+    """A handwritten schema may leave the namespace out."""
+    if written is None:
+        return meant
+    return Schema(
+        meant.name, meant.overload, written.arguments, written.returns, written.varargs,
+        written.varrets,
+    )  # fmt: skip
+
+
+def register(
+    function: Callable[P, R],
+    found: tuple[Schema, Inferred],
+    kernels: dict[str, Callable[..., Any]],
+    wanted: Wanted,
+) -> OpDef[P, R]:
+    """Register what was agreed upon, and give out its handle."""
     try:
-        return plan(
-            schema, inspect.signature(function), meant.bindings, meant.results, meant.schema
-        )
+        cores = [Core(*row) for row in _rows(function, found, wanted)]
     except Unsupported as refusal:
-        raise SchemaError([Diagnostic("OW512", f"{schema.qualname}: {refusal}")]) from None
+        raise SchemaError([Diagnostic("OW512", f"{found[0].qualname}: {refusal}")]) from None
+    if wanted.differentiable:
+        for core in cores:
+            record_gradients(core)
+    registry.register(cores, function, kernels)
+    for core in cores:
+        core.packer = core.write_packer()
+    return _handle(cores, inspect.signature(function), function)
+
+
+def planned(function: Callable[..., Any], schema: Schema, meant: Inferred) -> Plan:
+    """How calls of the function line up with the schema; of its overload `out` elsewhere."""
+    signature = _without(inspect.signature(function), _outs(meant))
+    return plan(compiled_form(schema), signature, meant.bindings, meant.results, meant.schema)
+
+
+def _rows(
+    function: Callable[..., Any], found: tuple[Schema, Inferred], wanted: Wanted
+) -> Iterator[tuple[Plan, tuple[torch.Tag, ...], Library | None]]:
+    """What each operator of a function is made of."""
+    schema, meant = found
+    plans = [planned(function, schema, meant)]
+    if (out := meant.out) is not None:
+        signature = _with(inspect.signature(function), _outs(meant))
+        written = compiled_form(out.schema, schema)
+        plans.append(plan(written, signature, out.bindings, out.results, out.schema))
+    for each in plans:
+        yield each, tags_for(each.schema, wanted.tags), wanted.library
+
+
+def _outs(meant: Inferred) -> frozenset[str]:
+    """The parameters that only the overload `out` has."""
+    if meant.out is None:
+        return frozenset()
+    return frozenset(b.name for b in meant.out.bindings) - {b.name for b in meant.bindings}
+
+
+def _without(whole: inspect.Signature, outs: frozenset[str]) -> inspect.Signature:
+    return whole.replace(parameters=[p for p in whole.parameters.values() if p.name not in outs])
+
+
+def _with(whole: inspect.Signature, outs: frozenset[str]) -> inspect.Signature:
+    """The same with the outs required, and given by keyword."""
+    named, required = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
+    given = [
+        p.replace(kind=named, default=required) for p in whole.parameters.values() if p.name in outs
+    ]
+    return whole.replace(parameters=[*_without(whole, outs).parameters.values(), *given])
+
+
+_handles: dict[str, OpDef[Any, Any]] = {}
+
+
+def _handle(
+    cores: list[Core], signature: inspect.Signature, function: Callable[P, R]
+) -> OpDef[P, R]:
+    """The handle of an operator; one that was given out before goes on with the new version."""
+    first, *rest = cores
+    out = OpDef[..., Any](rest[0], rest[0].plan.signature) if rest else None
+    known = _handles.get(first.qualname)
+    if known is None:
+        known = _handles[first.qualname] = OpDef(first, signature, out)
+    else:
+        known.__init__(first, signature, out)  # type: ignore[misc]
+    for handle in (known, out):
+        if handle is not None:
+            name_like(handle, function)
+    return known

@@ -58,6 +58,17 @@ class Plan:
         whole = all(isinstance(binding, Single) for binding in self.bindings)
         return whole and all(leaf.codec == AS_IS for leaf in self.leaves)
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether the schema keeps quiet about results, which are arguments that it writes."""
+        return bool(self.results.parts) and not self.schema.returns
+
+    def given_back(self) -> str:
+        """The expression of what a silent operator gives back."""
+        leaves = self.by_meaning()
+        paths = [leaves[part.arguments[0]].path for part in self.results.parts]
+        return paths[0] if self.results.gives is Gives.ONE else f"({', '.join(paths)},)"
+
     def tensors(self) -> Iterator[tuple[int, Leaf]]:
         """The arguments in which the dispatcher sees tensors, with their places."""
         for place, leaf in enumerate(self.leaves):

@@ -38,6 +38,7 @@ NAMES = (
     "torch._C._dynamo.guards.TensorGuards",
     "torch._C._increment_version",
     "torch._C._is_torch_function_mode_enabled",
+    "torch._C._jit_get_schemas_for_operator",
     "torch._functorch.utils.enable_single_level_autograd_function",
     "torch.autograd.forward_ad._current_level",
     "torch.fx.operator_schemas._SCHEMA_TO_SIGNATURE_CACHE",
@@ -70,6 +71,12 @@ profiling: Callable[[], bool] = _C._autograd._profiler_enabled
 
 bump_versions: Callable[[tuple[Tensor, ...]], None] = _C._increment_version
 """Tell autograd that these tensors were written."""
+
+
+def version(tensor: Tensor) -> int | None:
+    """How often a tensor was written, as far as autograd knows; None where nobody counts."""
+    return None if tensor.is_inference() else tensor._version
+
 
 modes: ModuleType = _modes
 """Where torch notes that a dispatch mode is on, under the name `MODE_FLAG`.
@@ -149,6 +156,22 @@ def interposes(key: str, backend: str) -> bool:
     return key in _ABOVE_BACKENDS or key in ("Autograd", f"Autograd{backend}")
 
 
+def _autocast_keys() -> tuple[str, ...]:
+    """The autocast of the CPU, and of the accelerator that this torch is built for."""
+    accelerator = torch.accelerator.current_accelerator()
+    devices = ["cpu"] if accelerator is None else ["cpu", accelerator.type]
+    return tuple(f"Autocast{backend_key(device)}" for device in devices)
+
+
+AUTOCAST_KEYS = _autocast_keys()
+"""Where an operator meets the `torch.autocast` of a caller."""
+
+
+def is_device(name: str) -> bool:
+    """Whether a name is a device type or a dispatch key."""
+    return name in dispatch_keys() or backend_key(name) is not None
+
+
 def dispatch_keys() -> frozenset[str]:
     """The names of all dispatch keys."""
     return frozenset(torch._C.DispatchKey.__members__)
@@ -197,6 +220,10 @@ def shares_memory(
     return bool(_C._any_output_is_alias_to_input_or_output(args, kwargs, results))
 
 
+TORCHS_OWN = frozenset({"aten", "prim", "prims"})
+"""The namespaces whose operators are torch's."""
+
+
 # What is registered ----------------------------------------------------------------------------
 
 
@@ -219,6 +246,13 @@ def exists(qualname: str) -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def schema_text(qualname: str) -> str:
+    """The schema of a registered operator, as torch prints it."""
+    name, _, overload = qualname.partition(".")
+    (found,) = [s for s in _C._jit_get_schemas_for_operator(name) if s.overload_name == overload]
+    return str(found)
 
 
 def forget(qualname: str) -> None:

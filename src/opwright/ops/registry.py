@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -27,10 +28,14 @@ class SchemaChanged(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A registered operator, and the function that it was made of."""
+    """The operators that were made of one function, registered together."""
 
-    core: Core
+    cores: tuple[Core, ...]
     source: Kernel
+
+    @property
+    def name(self) -> str:
+        return self.cores[0].qualname
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -63,44 +68,69 @@ def names() -> list[str]:
     return sorted(_entries)
 
 
-def register(core: Core, source: Kernel, kernels: dict[str, Kernel]) -> None:
-    """Define an operator; replace the earlier version of it whole, and only if that works out.
+def register(cores: Sequence[Core], source: Kernel, kernels: dict[str, Kernel]) -> None:
+    """Define operators; replace the earlier version of them whole, and only if that works out.
 
-    Raises `SchemaError` where somebody else has the name.
+    Raises `SchemaError` where somebody else has a name.
     """
     with lock:
-        new, old = Entry(core, source), _entries.get(core.qualname)
+        new = Entry(tuple(cores), source)
+        old = _entries.get(new.name)
         _check_clash(new, old)
-        if old is not None:
-            old.core.destroy()
+        for core in old.cores if old else ():
+            core.destroy()
         try:
-            core.define(kernels)
+            _define(new.cores, kernels)
         except BaseException:
-            if old is not None:
-                old.core.restore()
+            for core in old.cores if old else ():
+                core.restore()
             raise
-        _entries[core.qualname] = new
-        stamp(core)
+        _forget(old)
+        _entries.update({core.qualname: new for core in cores})
+        for core in cores:
+            stamp(core)
         if old is not None:
-            _tell_change(old.core, core)
+            _tell_change(old.cores[0], new.cores[0])
+
+
+def _define(cores: tuple[Core, ...], kernels: dict[str, Kernel]) -> None:
+    """All or none."""
+    defined: list[Core] = []
+    try:
+        for core in cores:
+            core.define(kernels)
+            defined.append(core)
+    except BaseException:
+        for core in defined:
+            core.destroy()
+        raise
 
 
 def remove(qualname: str) -> None:
-    """Take an operator that Opwright registered away again."""
+    """Take an operator that Opwright registered, and its overload `out`, away again."""
     with lock:
-        _entries.pop(qualname).core.destroy()
+        old = _entries[qualname]
+        for core in old.cores:
+            core.destroy()
+        _forget(old)
+
+
+def _forget(old: Entry | None) -> None:
+    for core in old.cores if old else ():
+        _entries.pop(core.qualname, None)
 
 
 def _check_clash(new: Entry, old: Entry | None) -> None:
-    name = new.core.qualname
     if old is not None and old.identity == new.identity:
         return
-    if old is None and not private.exists(name):
-        return
-    first = place(old.source) if old is not None else private.registered_at(name)
-    message = f"{place(new.source)} registers {name!r}, which {first} has registered already"
-    hint = "choose another name, or add to it through `opwright.existing(...)`"
-    raise SchemaError([Diagnostic("OW511", message, hint)])
+    for core in new.cores:
+        owner = _entries.get(core.qualname)
+        if owner is None and not private.exists(core.qualname):
+            continue
+        where = place(owner.source) if owner else private.registered_at(core.qualname)
+        message = f"{place(new.source)} registers {core.qualname!r}, which {where} registered first"
+        hint = "choose another name, or add to that operator through `opwright.existing(...)`"
+        raise SchemaError([Diagnostic("OW511", message, hint)])
 
 
 def _tell_change(old: Core, new: Core) -> None:

@@ -69,11 +69,14 @@ class Judge:
 
     def settle(self, out: Any, inputs: tuple[Any, ...]) -> Any:
         """The result as the caller of the handle gets it."""
-        return self.wrap(self.settle_flat(out, inputs))
+        flat = self.settle_flat(out, inputs)
+        return out if self._plan.is_silent else self.wrap(flat)
 
     def settle_flat(self, out: Any, inputs: tuple[Any, ...]) -> Any:
         """The result as the dispatcher takes it."""
         parts = self._parts(out)
+        if self._plan.is_silent:
+            return self._check_sharing(parts, inputs)
         for number, (value, result) in enumerate(
             zip(parts, self._plan.schema.returns, strict=True)
         ):
@@ -90,7 +93,7 @@ class Judge:
 
     def lower(self, out: Any) -> Any:
         """What a kernel gave back, as the dispatcher takes it, unjudged."""
-        parts = self._parts(out)
+        parts = [] if self._plan.is_silent else self._parts(out)
         return None if not parts else parts[0] if len(parts) == 1 else tuple(parts)
 
     def wrap(self, out: Any) -> Any:
@@ -153,10 +156,10 @@ class Judge:
         return given[leaf.name] if leaf.argument.writes else None
 
     def _named(self, number: int) -> str:
-        name = self._plan.schema.returns[number].name
-        if name is not None:
-            return f"its result {name!r}"
-        return "its result" if len(self._plan.schema.returns) == 1 else f"its result {number}"
+        names = [result.name for result in self._plan.schema.returns]
+        if number < len(names) and names[number] is not None:
+            return f"its result {names[number]!r}"
+        return "its result" if len(self._plan.results.parts) == 1 else f"its result {number}"
 
     def _refuse_sharing(self, number: int, argument: str) -> None:
         self._refuse(

@@ -6,11 +6,12 @@ Knows schemas and `torch.Tag`; a tag that this torch does not have is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import torch
 
-from opwright.schema.kinds import Base, aliases
-from opwright.schema.model import Schema
+from opwright.schema.kinds import Base
+from opwright.schema.model import REQUIRED, Schema
 
 
 def tags_for(schema: Schema, given: Sequence[torch.Tag] = ()) -> tuple[torch.Tag, ...]:
@@ -54,6 +55,21 @@ def is_out(schema: Schema) -> bool:
     )
 
 
-def aliases_back(schema: Schema) -> bool:
-    """Whether a result is an argument or a view of one."""
-    return any(True for result in schema.returns for _ in aliases(result.type))
+def compiled_form(schema: Schema, twin: Schema | None = None) -> Schema:
+    """The schema in the form that this torch compiles; `twin` is the operator without the outs.
+
+    What gives back the arguments that it writes needs a tag for that. Where torch has none (before
+    2.13), or has Inductor swap `f` for `f.out` with arguments given twice (2.13: where any of them
+    has a default or is keyword-only), the schema says nothing of the result; the handle gives it
+    back all the same.
+    """
+    if not (is_inplace(schema) or is_out(schema)):
+        return schema
+    tagged = hasattr(torch.Tag, "inplace" if is_inplace(schema) else "out")
+    return (
+        schema if tagged and not (twin and _swapped_wrongly(twin)) else replace(schema, returns=())
+    )
+
+
+def _swapped_wrongly(twin: Schema) -> bool:
+    return any(a.kw_only or a.default is not REQUIRED for a in twin.arguments)

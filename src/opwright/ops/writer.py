@@ -28,6 +28,7 @@ from opwright.schema.kinds import Base, List, Type
 from opwright.schema.model import Schema
 
 HELD = "_ow_"
+SETTLE_FLAT = "_ow_settle_flat"
 _CALM = f"not _ow_modes.{MODE_FLAG}"
 _UNSEEN = f"{_CALM} and not _ow_function_modes() and not _ow_profiling()"
 _MOST_NAMED = 4
@@ -67,9 +68,11 @@ def write_packer(plan: Plan) -> str:
         for leaf in plan.leaves
     )
     call = f"_ow_overload({packed})"
-    if wraps(plan):
-        call = f"_ow_wrap({call})"
-    return _function(user_parameters(plan.signature), [f"return {call}"])
+    if plan.is_silent:
+        body = [call, f"return {plan.given_back()}"]
+    else:
+        body = [f"return _ow_wrap({call})" if wraps(plan) else f"return {call}"]
+    return _function(user_parameters(plan.signature), body)
 
 
 def write_flattener(plan: Plan) -> str:
@@ -104,7 +107,7 @@ def write_call(plan: Plan) -> str:
     conditions = [*_cheap_first(way.condition for way in ways.values()), _UNSEEN]
     body = [
         *_when(conditions),
-        f"    out = _ow_kernel({kernel})",
+        f"    _ow_got = _ow_kernel({kernel})",
         *_bumped(plan, names),
         *_accepted(plan, "_ow_settle", names),
         *_recorded(plan, ways),
@@ -121,6 +124,18 @@ def _recorded(plan: Plan, ways: dict[str, Direct]) -> Iterator[str]:
     yield from _when([*_cheap_first(conditions), _UNSEEN, "_ow_record is not None"])
     record = f"_ow_record({', '.join(_packed(leaf) for leaf in plan.leaves)})"
     yield f"    return _ow_wrap({record})" if wraps(plan) else f"    return {record}"
+
+
+def write_fork(signature: inspect.Signature, plain: Plan, out: Plan) -> str:
+    """One function over two operators: `out` where what it writes is given."""
+    given = [name for name in signature.parameters if name not in plain.signature.parameters]
+    none, some = (f" {word} ".join(f"{g} is None" for g in given) for word in ("and", "or"))
+    body = [f"if {none}:", f"    return _ow_plain({user_arguments(plain.signature)})"]
+    if len(given) > 1:
+        body += [f"if {some}:", f"    _ow_mixed({plain.schema.qualname!r}, {given})"]
+    return _function(
+        user_parameters(signature), [*body, f"return _ow_out({user_arguments(out.signature)})"]
+    )
 
 
 def shortcut(plan: Plan) -> dict[str, Direct] | None:
@@ -193,9 +208,9 @@ def write_gate(plan: Plan) -> str:
     names = {leaf.name: leaf.name for leaf in plan.leaves}
     body = [
         *_when([*(condition for condition in conditions if condition), _CALM]),
-        f"    out = _ow_kernel({_unpacked(plan)})",
+        f"    _ow_got = _ow_kernel({_unpacked(plan)})",
         *_bumped(plan, names),
-        *_accepted(plan, "_ow_settle_flat", names),
+        *_accepted(plan, SETTLE_FLAT, names),
         slow,
     ]
     return _function(schema_parameters(schema), body)
@@ -221,7 +236,12 @@ def write_kernel(plan: Plan) -> str:
     call, careful = f"_ow_fn({given})", f"_ow_careful(_ow_fn{given and ', '}{given})"
     if lowers(plan):
         call, careful = f"_ow_lower({call})", f"_ow_lower({careful})"
-    body = [f"if {hidden}:", f"    return {careful}", f"return {call}"]
+    if not plan.schema.mutable:
+        body = [f"if {hidden}:", f"    return {careful}", f"return {call}"]
+        return _function(schema_parameters(plan.schema), body)
+    names = {leaf.name: leaf.name for leaf in plan.leaves}
+    bumped = [line[4:] for line in _bumped(plan, names)]
+    body = [f"_ow_got = {careful} if {hidden} else {call}", *bumped, "return _ow_got"]
     return _function(schema_parameters(plan.schema), body)
 
 
@@ -274,8 +294,8 @@ def write_inputs(plan: Plan) -> str:
 def write_straight(plan: Plan) -> str:
     """The kernel that the guards chose, from schema arguments by position."""
     names = {leaf.name: leaf.name for leaf in plan.leaves}
-    judged = [line[4:] for line in _accepted(plan, "_ow_settle_flat", names)]
-    body = [f"out = _ow_kernel({_unpacked(plan)})", *judged]
+    judged = [line[4:] for line in _accepted(plan, SETTLE_FLAT, names)]
+    body = [f"_ow_got = _ow_kernel({_unpacked(plan)})", *judged]
     return _function(", ".join(names), body)
 
 
@@ -291,7 +311,7 @@ def wraps(plan: Plan) -> bool:
 def lowers(plan: Plan) -> bool:
     """Whether the dispatcher cannot take what the kernel gives back."""
     structure = plan.results.structure
-    if structure is not None and structure.kind is not StructureKind.NAMEDTUPLE:
+    if plan.is_silent or (structure and structure.kind is not StructureKind.NAMEDTUPLE):
         return True
     return any(part.codec != AS_IS for part in plan.results.parts)
 
@@ -300,10 +320,11 @@ def _accepted(plan: Plan, settle: str, names: dict[str, str]) -> Iterator[str]:
     """Give back a result that is as it should be at once; have any other one judged."""
     condition = _sound(plan, names)
     if condition is not None:
+        nothing = plan.is_silent and settle == SETTLE_FLAT
         yield f"    if {condition}:"
-        yield "        return out"
+        yield f"        return {None if nothing else '_ow_got'}"
     inputs = ", ".join(names[leaf.name] for _, leaf in plan.tensors())
-    yield f"    return {settle}(out, ({inputs},))"
+    yield f"    return {settle}(_ow_got, ({inputs},))"
 
 
 def _sound(plan: Plan, names: dict[str, str]) -> str | None:
@@ -311,30 +332,32 @@ def _sound(plan: Plan, names: dict[str, str]) -> str | None:
     kinds = [result.type for result in plan.schema.returns]
     gives, parts = plan.results.gives, plan.results.parts
     if gives is Gives.NOTHING:
-        return "out is None"
+        return "_ow_got is None"
+    if plan.is_silent and gives is not Gives.ONE:
+        return None
     if any(not isinstance(kind, Base) or kind.name != "Tensor" for kind in kinds):
         return None
     if gives is Gives.ONE:
         if parts[0].arguments:
             return _is_argument(plan, parts[0].arguments, names)
-        return " and ".join([f"type(out) is {HELD}Tensor", *_fresh(plan, names)])
+        return " and ".join([f"type(_ow_got) is {HELD}Tensor", *_fresh(plan, names)])
     if lowers(plan) or any(part.arguments for part in parts):
         return None
     shell = "tuple" if plan.results.structure is None else class_name(plan.results.structure)
-    items = "".join(f" and type(out[{i}]) is {HELD}Tensor" for i in range(len(kinds)))
-    return f"type(out) is {shell} and len(out) == {len(kinds)}{items}"
+    items = "".join(f" and type(_ow_got[{i}]) is {HELD}Tensor" for i in range(len(kinds)))
+    return f"type(_ow_got) is {shell} and len(_ow_got) == {len(kinds)}{items}"
 
 
 def _is_argument(plan: Plan, arguments: tuple[str, ...], names: dict[str, str]) -> str | None:
     if len(arguments) > 1 or not plan.by_meaning()[arguments[0]].argument.writes:
         return None
-    return f"out is {names[plan.by_meaning()[arguments[0]].name]}"
+    return f"_ow_got is {names[plan.by_meaning()[arguments[0]].name]}"
 
 
 def _fresh(plan: Plan, names: dict[str, str]) -> Iterator[str]:
     """That a result is none of the inputs; views of them are looked for at first calls only."""
     plain = [leaf for _, leaf in plan.tensors() if not isinstance(leaf.argument.type, List)]
-    yield from (f"out is not {names[leaf.name]}" for leaf in plain[:_MOST_NAMED])
+    yield from (f"_ow_got is not {names[leaf.name]}" for leaf in plain[:_MOST_NAMED])
 
 
 def _bumped(plan: Plan, names: dict[str, str]) -> Iterator[str]:
