@@ -46,7 +46,7 @@ def found() -> dict[str, Operator]:
     return {each.name: each for each in operators(PACKAGE) if isinstance(each, Operator)}
 
 
-def check(operator: Operator) -> str:
+def check(operator: Operator) -> None:
     """Hold the handwritten schema against the annotations; then again with one default changed."""
     assert operator.written
     assert operator.schema
@@ -59,7 +59,6 @@ def check(operator: Operator) -> str:
     differences = [d for d in ow.compare(changed, operator.schema) if d.code == "OW206"]
     assert len(differences) == 1
     tell(differences)
-    return str(replace(written, name="demo::rmsnorm_fwd"))
 
 
 def tell(differences: list[ow.Diagnostic]) -> None:
@@ -95,15 +94,14 @@ def rmsnorm_fwd(
     out.copy_(normal if bias is None else normal + bias)
 
 
-def register_and_run(written: str) -> None:
-    """Register under quack's own schema, run eagerly and compiled, compare with torch."""
-    SCREEN.print(
-        '@ow.op("demo::rmsnorm_fwd", schema=...)  # what quack wrote by hand', style="bold"
-    )
-    SCREEN.print(Syntax(inspect.getsource(rmsnorm_fwd), "python", theme="ansi_dark"))
-    operator = ow.op("demo::rmsnorm_fwd", schema=written)(rmsnorm_fwd)
-    operator.fake(lambda *_, **__: None)
+def register_and_run(inferred: ow.Schema) -> None:
+    """Register, run eagerly and compiled, compare with torch."""
+    source = f'@ow.op("demo::rmsnorm_fwd")\n{inspect.getsource(rmsnorm_fwd)}'
+    SCREEN.print(Syntax(source, "python", theme="ansi_dark"))
+    operator = ow.op("demo::rmsnorm_fwd")(rmsnorm_fwd)
+    assert replace(operator.schema, name=inferred.name) == inferred
     SCREEN.print(f"registered: {operator.schema}")
+    SCREEN.print("the same schema as inferred from quack's source", style="green")
 
     def model(x: Tensor, weight: Tensor) -> Tensor:
         out = torch.empty_like(x)
@@ -114,6 +112,7 @@ def register_and_run(written: str) -> None:
     compiled = torch.compile(model, fullgraph=True, backend=backend)
     x, weight = torch.randn(64, 512), torch.rand(512)
     wanted = torch.relu(rms_norm(x, (512,), weight, eps=1e-6))
+    assert wanted.max() > 0.5
     for name, run in (("eager", model), (f"torch.compile, {backend}, one graph", compiled)):
         worst = (run(x, weight) - wanted).abs().max().item()
         assert worst < 1e-5, f"{name} is off by {worst}"
@@ -127,9 +126,11 @@ def main() -> None:
     good = sum(operator.schema is not None for operator in every.values())
     SCREEN.print(f"In the whole package: {len(every)} operators, {good} schemas inferred.")
     step(f"2. A handwritten schema against its annotations: {NAME}")
-    written = check(every[NAME])
+    check(every[NAME])
     step("3. The same signature, registered, eager and compiled")
-    register_and_run(written)
+    schema = every[NAME].schema
+    assert schema
+    register_and_run(schema)
 
 
 if __name__ == "__main__":
