@@ -25,11 +25,15 @@ def test_help_names_every_command() -> None:
     assert [name for name in COMMANDS if f"\n  {name} " not in out] == []
 
 
+# These write for one reader only: files of stubs, and the protocol of editors.
+WITHOUT_JSON = ("stubs", "lsp")
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_and_json(command: str) -> None:
     code, out, err = run(command, "-h")
     assert (code, err) == (Exit.CLEAN, "")
-    assert "--json" in out
+    assert ("--json" in out) or command in WITHOUT_JSON
 
 
 BAD = {
