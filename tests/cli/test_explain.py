@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from cli.program import run
 from opwright.cli.app import main
 from opwright.cli.exits import Exit
 from opwright.codes import CODES
@@ -19,7 +18,6 @@ def test_every_code_is_explained(code: str, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr() == (f"{code} {row.severity.value:8} {row.title}\n", "")
 
 
-def test_without_a_code_all_are_listed() -> None:
-    code, out, _ = run("explain", "--json")
-    assert code == Exit.CLEAN
-    assert [row["code"] for row in json.loads(out)] == [*CODES]
+def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--json"]) == Exit.CLEAN
+    assert [row["code"] for row in json.loads(capsys.readouterr().out)] == [*CODES]
