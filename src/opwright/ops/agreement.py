@@ -51,7 +51,7 @@ def check(
 def disagreements(
     expected: inspect.Signature, given: inspect.Signature, what: str
 ) -> Iterator[Diagnostic]:
-    """Names, order, kinds and defaults that differ.
+    """Names, order, kinds and defaults that differ; `_` stands for any positional name.
 
     >>> def f(x, n=7): ...
     >>> def kernel(x, n=3): ...
@@ -72,7 +72,8 @@ def _positional(
     wanted = [p for p in expected.parameters.values() if p.kind in _FREE]
     found = [p for p in given.parameters.values() if p.kind in _FREE]
     rest = any(p.kind is Parameter.VAR_POSITIONAL for p in given.parameters.values())
-    names, takes = [p.name for p in wanted], [p.name for p in found]
+    names = [p.name for p in wanted]
+    takes = [_meant(p.name, names[i : i + 1]) for i, p in enumerate(found)]
     if names == takes or (rest and names[: len(takes)] == takes):
         return
     named = {p.name for p in given.parameters.values() if p.kind is Parameter.KEYWORD_ONLY}
@@ -84,10 +85,15 @@ def _positional(
             yield _finding("OW306", f"{name!r} is keyword-only in {what}, not in the operator")
         elif name not in takes and not rest:
             yield _finding("OW301", f"{what} lacks {name!r}", f"add `{name}`")
-    for parameter in found:
-        if parameter.name not in names:
+    for name in takes:
+        if name not in names:
             hint = f"the operator gives it {_row(names)}"
-            yield _finding("OW302", f"{what} takes {parameter.name!r}, which it is not given", hint)
+            yield _finding("OW302", f"{what} takes {name!r}, which it is not given", hint)
+
+
+def _meant(name: str, at_this_place: list[str]) -> str:
+    """A positional parameter called `_` or `_n` takes what comes there, and does not care."""
+    return at_this_place[0] if name.startswith("_") and at_this_place else name
 
 
 def _named(
