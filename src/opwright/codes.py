@@ -69,7 +69,6 @@ ROWS = (
     Code("OW213", "keyword-only in the schema, positional in the annotations", Severity.NOTE),
     Code("OW214", "the positional names differ", Severity.NOTE),
     Code("OW215", "the number of returns differs"),
-    Code("OW216", "the return types differ"),
     Code("OW217", "the return names differ", Severity.NOTE),
     Code("OW218", "the operator names differ"),
     Code("OW219", "variable arguments or returns (`...`) differ"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, TypeAlias
 
-from opwright.findings import Span
+from opwright.findings import Diagnostic, Span
 from opwright.schema.kinds import Type
 from opwright.schema.model import Default, Return
 
@@ -25,6 +25,9 @@ class Unknown(Enum):
 
 
 UNKNOWN: Literal[Unknown.UNKNOWN] = Unknown.UNKNOWN
+
+
+ParameterDefault: TypeAlias = "Default | Literal[Unknown.UNKNOWN]"
 
 
 class Language(str, Enum):
@@ -106,7 +109,7 @@ class Parameter:
     type: Type | None
     span: Span
     kind: Kind = Kind.POSITIONAL
-    default: Default | Literal[Unknown.UNKNOWN] = UNKNOWN
+    default: ParameterDefault = UNKNOWN
     shown: str = ""
     """The annotation or C++ type as written."""
 
@@ -187,6 +190,10 @@ class Definition:
     mutates: tuple[str, ...] | Literal[Unknown.UNKNOWN] | None = None
     """`mutates_args`: None where the form has none, UNKNOWN for anything but literal names."""
     mutates_span: Span = field(default_factory=Span)
+    mutates_all: bool = False
+    """`mutates_args="unknown"`: every tensor counts as written."""
+    faults: tuple[Diagnostic, ...] = ()
+    """What the annotations cannot mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +212,16 @@ class Implementation:
 
 
 @dataclass(frozen=True, slots=True)
+class Library:
+    """`torch.library.Library(namespace, kind)`; `dropped` where nothing keeps the object alive."""
+
+    namespace: str
+    kind: str
+    span: Span
+    dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """`torch.ops.ns.name(...)`: how many positional arguments and which keywords."""
 
@@ -218,4 +235,4 @@ class Call:
     """Whether the call stands behind `hasattr` or `try`."""
 
 
-Fact: TypeAlias = "Definition | Implementation | Call"
+Fact: TypeAlias = "Definition | Implementation | Library | Call"

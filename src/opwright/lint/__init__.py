@@ -1,0 +1,1 @@
+"""The linter: rules over what a survey of a code base found, and everything around them."""

@@ -1,0 +1,189 @@
+"""From paths to findings: files are surveyed on every core, joined into one index, and judged.
+
+Knows the order of the work; what is wrong with an operator is for rules to say.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from opwright.findings import Diagnostic
+from opwright.hints.files import no_collection
+from opwright.lint import noqa
+from opwright.lint.catalog import RULES
+from opwright.lint.files import walk
+from opwright.lint.settings import Project
+from opwright.lint.surveying import Later, Surveyed, Surveyor, Wanted
+from opwright.survey.facts import Definition, Implementation
+from opwright.survey.index import Index
+
+Progress = Callable[[int, int], None]
+"""Called with how many files are read, and of how many."""
+
+CHUNK = 256
+"""Files that a worker is given at a time."""
+FEW = 300
+"""So few files are read here: workers would take longer to start."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one run found: the findings in order, and the files that it read."""
+
+    findings: tuple[Diagnostic, ...]
+    files: int = 0
+    index: Index = field(default_factory=lambda: Index(()))
+
+
+def lint(
+    paths: Sequence[str],
+    project: Project,
+    *,
+    progress: Progress = lambda done, total: None,
+    texts: Mapping[str, bytes] | None = None,
+    jobs: int = 0,
+) -> Report:
+    """Read everything below some paths and judge it.
+
+    `texts` are files whose content is not the one on disk: an editor's, or standard input.
+    """
+    texts = texts or {}
+    files = [*walk([path for path in paths if path not in texts], project), *texts]
+    with no_collection():
+        surveyed = survey(files, wanted(project), texts, progress, jobs)
+    index = Index(tuple(fact for one in surveyed for fact in one.facts))
+    found = [finding for one in surveyed for finding in one.findings]
+    found += judged(index, project)
+    return Report(tuple(settled(found, surveyed, project)), len(files), index)
+
+
+def wanted(project: Project) -> Wanted:
+    """What of a project's settings the survey depends on."""
+    settings = project.settings
+    names = (*settings.define_functions, *settings.fake_decorators)
+    return Wanted(
+        tuple(sorted(settings.macros.items())),
+        tuple(settings.namespace_map.items()),
+        tuple(name.rpartition(".")[2] for name in names),
+    )
+
+
+def judged(index: Index, project: Project) -> Iterator[Diagnostic]:
+    """What the rules that are switched on say."""
+    for code, rule in RULES.items():
+        if project.settings.chosen(code, default=rule.default):
+            yield from rule.check(index)
+
+
+def settled(
+    found: Iterable[Diagnostic], surveyed: Iterable[Surveyed], project: Project
+) -> list[Diagnostic]:
+    """The findings that settings and comments leave, each once, in the order of the files."""
+    settings = project.settings
+    by_file: dict[str, dict[Diagnostic, None]] = {one.file: {} for one in surveyed}
+    for finding in found:
+        by_file.setdefault(finding.span.file, {})[finding] = None
+    comments = {one.file: one.silences for one in surveyed}
+    kept: list[Diagnostic] = []
+    for file, findings in by_file.items():
+        if not findings and not comments.get(file):
+            continue
+        path = project.relative(file)
+        wanted = [f for f in findings if not settings.ignored_in(f.code, path)]
+        used: noqa.Used = set()
+        kept += sorted(noqa.kept(wanted, comments.get(file, ()), used), key=_place)
+        if settings.chosen("OW910") and not settings.ignored_in("OW910", path):
+            kept += noqa.unused(comments.get(file, ()), used, settings.chosen)
+    return kept
+
+
+def _place(found: Diagnostic) -> tuple[int, int, str]:
+    return found.span.line, found.span.column, found.code
+
+
+def survey(
+    files: Sequence[str],
+    wanted: Wanted,
+    texts: Mapping[str, bytes],
+    progress: Progress,
+    jobs: int = 0,
+) -> list[Surveyed]:
+    """The facts of files: first of those that register, then of those that call what is known."""
+    first = list(_mapped(files, wanted, texts, progress, jobs))
+    done = [one for one in first if isinstance(one, Surveyed)]
+    spaces = {space for one in done for space in _spaces(one)}
+    callers = [
+        one.file
+        for one in first
+        if isinstance(one, Later) and (not one.namespaces or one.namespaces & spaces)
+    ]
+    second = _mapped(callers, wanted, texts, lambda done, total: None, jobs, calls=True)
+    done += [one for one in second if isinstance(one, Surveyed)]
+    order = {file: number for number, file in enumerate(files)}
+    return sorted(done, key=lambda one: order[one.file])
+
+
+def _spaces(one: Surveyed) -> Iterator[str]:
+    for fact in one.facts:
+        if isinstance(fact, (Definition, Implementation)):
+            yield fact.name.partition("::")[0]
+
+
+def _mapped(
+    files: Sequence[str],
+    wanted: Wanted,
+    texts: Mapping[str, bytes],
+    progress: Progress,
+    jobs: int,
+    *,
+    calls: bool = False,
+) -> Iterator[Surveyed | Later]:
+    """Each file surveyed, in workers if they are many."""
+    workers = jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    plain = [file for file in files if file not in texts]
+    surveyor = Surveyor(wanted)
+    for file in texts:
+        if file in files and (one := surveyor.survey(file, texts[file])) is not None:
+            yield one
+    if workers == 1 or len(plain) <= (FEW // 10 if calls else FEW):
+        yield from _inline(plain, surveyor, progress, calls=calls)
+        return
+    size = max(1, min(CHUNK, len(plain) // (workers * 4)))
+    chunks = [(plain[at : at + size], wanted, calls) for at in range(0, len(plain), size)]
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor  # both take long to load
+
+    context = multiprocessing.get_context("fork" if os.name == "posix" else "spawn")
+    read = 0
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        for (chunk, _, _), found in zip(chunks, pool.map(_chunk, chunks), strict=True):
+            yield from found
+            read += len(chunk)
+            progress(read, len(plain))
+
+
+def _inline(
+    files: Sequence[str], surveyor: Surveyor, progress: Progress, *, calls: bool
+) -> Iterator[Surveyed | Later]:
+    for number, file in enumerate(files):
+        one = surveyor.parse_calls(file) if calls else surveyor.survey(file)
+        if one is not None:
+            yield one
+        progress(number + 1, len(files))
+
+
+def _chunk(work: tuple[list[str], Wanted, bool]) -> list[Surveyed | Later]:
+    """What a worker does with its share."""
+    files, wanted, calls = work
+    gc.disable()
+    return list(_inline(files, _surveyor(wanted), lambda done, total: None, calls=calls))
+
+
+@lru_cache(maxsize=1)
+def _surveyor(wanted: Wanted) -> Surveyor:
+    """The surveyor of this worker, which keeps what it has read from one share to the next."""
+    return Surveyor(wanted)

@@ -1,0 +1,65 @@
+"""What a rule is: its documentation, and a check over the index of a code base.
+
+Knows nothing of files, settings or reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from opwright.codes import CODES, Code
+from opwright.findings import Diagnostic, Fix, Related, Severity, Span
+from opwright.survey.index import Index
+
+Check = Callable[[Index], Iterable[Diagnostic]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: why it is there, code that breaks it, code that does not, and how it is found.
+
+    `bad` and `good` are Python files, or mappings from file name to text.
+    """
+
+    code: str
+    why: str
+    bad: str | Mapping[str, str]
+    good: str | Mapping[str, str]
+    check: Check
+    default: bool = True
+    """Whether the rule runs unless asked for."""
+    fixes: str = ""
+    """What `--fix` does about it; empty where nothing can."""
+    row: Code = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "row", CODES[self.code])
+
+    @property
+    def title(self) -> str:
+        return self.row.title
+
+    @property
+    def severity(self) -> Severity:
+        return self.row.severity
+
+
+def finding(
+    code: str,
+    message: str,
+    span: Span,
+    *,
+    hint: str = "",
+    related: Iterable[Related] = (),
+    severity: Severity | None = None,
+    fix: Fix | None = None,
+) -> Diagnostic:
+    """A finding with the weight that its code has, unless said otherwise."""
+    weight = CODES[code].severity if severity is None else severity
+    return Diagnostic(code, message, hint, span, weight, tuple(related), fix=fix)
+
+
+def placed(found: Diagnostic, span: Span, *related: Related) -> Diagnostic:
+    """The finding at another place, with further places."""
+    return replace(found, span=span, related=(*found.related, *related), excerpt="")

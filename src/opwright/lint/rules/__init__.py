@@ -1,0 +1,1 @@
+"""The rules, one file each: documentation, check and message of what it finds."""

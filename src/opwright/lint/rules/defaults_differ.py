@@ -1,0 +1,122 @@
+"""A default in Python that is not the one of the schema, or none where the schema has one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opwright.findings import Diagnostic
+from opwright.lint.agree import Sort
+from opwright.lint.rule import Rule
+from opwright.lint.rules._functions import at_function, differing, named
+from opwright.schema.literal import Symbol, literal
+from opwright.schema.model import REQUIRED, Argument, Default
+from opwright.survey.facts import UNKNOWN, ParameterDefault
+from opwright.survey.index import Index
+
+
+def differs(index: Index) -> Iterator[Diagnostic]:
+    for operator, one, signature, difference in differing(index, Sort.DEFAULT):
+        argument, parameter = difference.argument, difference.parameter
+        assert argument is not None
+        assert parameter is not None
+        message = (
+            f"{parameter.name!r} of {named(one, signature)} of {operator.name} is "
+            f"{shown(parameter.default)} by default, {shown(argument.default)} in the schema: "
+            f"a call with {shown(argument.default)} computes with {shown(parameter.default)}"
+        )
+        hint = f"write `{parameter.name}={python(argument)}`"
+        yield at_function("OW304", operator, one, difference, message, hint)
+
+
+def requires(index: Index) -> Iterator[Diagnostic]:
+    for operator, one, signature, difference in differing(index, Sort.REQUIRES):
+        argument, parameter = difference.argument, difference.parameter
+        assert argument is not None
+        assert parameter is not None
+        message = (
+            f"{named(one, signature)} of {operator.name} requires {parameter.name!r}, which is "
+            f"{shown(argument.default)} in the schema by default: a call with that value fails"
+        )
+        hint = f"write `{parameter.name}={python(argument)}`"
+        yield at_function("OW305", operator, one, difference, message, hint)
+
+
+def shown(value: ParameterDefault) -> str:
+    """A default as the schema would write it."""
+    return "not constant" if value is REQUIRED or value is UNKNOWN else literal(value)
+
+
+def python(argument: Argument) -> str:
+    """A default as Python would write it."""
+    return spelled(argument.default)
+
+
+def spelled(value: Default) -> str:
+    match value:
+        case Symbol(name):
+            return f"torch.{name}"
+        case tuple():
+            return f"({', '.join(map(spelled, value))}{',' * (len(value) == 1)})"
+        case _:
+            return repr(value)
+
+
+RULES = (
+    Rule(
+        "OW304",
+        "The dispatcher drops trailing arguments that equal the schema's default, by design. The "
+        "function then uses its own default: with `n=7` in the schema and `n=3` in Python, even "
+        "`op(x, 7)` computes with 3. Nothing fails; the numbers are wrong.",
+        bad="""
+import torch
+
+lib = torch.library.Library("mylib", "FRAGMENT")
+lib.define("power(Tensor x, int n=7) -> Tensor")
+
+def power(x: torch.Tensor, n: int = 3) -> torch.Tensor:
+    return x**n
+
+lib.impl("power", power, "CompositeImplicitAutograd")
+""",
+        good="""
+import torch
+
+lib = torch.library.Library("mylib", "FRAGMENT")
+lib.define("power(Tensor x, int n=7) -> Tensor")
+
+def power(x: torch.Tensor, n: int = 7) -> torch.Tensor:
+    return x**n
+
+lib.impl("power", power, "CompositeImplicitAutograd")
+""",
+        check=differs,
+    ),
+    Rule(
+        "OW305",
+        "The dispatcher drops trailing arguments that equal the schema's default. A function "
+        "without a default of its own then lacks an argument, and raises.",
+        bad="""
+import torch
+
+lib = torch.library.Library("mylib", "FRAGMENT")
+lib.define("power(Tensor x, int n=7) -> Tensor")
+
+def power(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x**n
+
+lib.impl("power", power, "CompositeImplicitAutograd")
+""",
+        good="""
+import torch
+
+lib = torch.library.Library("mylib", "FRAGMENT")
+lib.define("power(Tensor x, int n=7) -> Tensor")
+
+def power(x: torch.Tensor, n: int = 7) -> torch.Tensor:
+    return x**n
+
+lib.impl("power", power, "CompositeImplicitAutograd")
+""",
+        check=requires,
+    ),
+)

@@ -1,0 +1,39 @@
+"""`Library(ns, "DEF")`: the namespace for one library alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opwright.findings import Diagnostic
+from opwright.lint.rule import Rule, finding
+from opwright.survey.index import Index
+
+
+def check(index: Index) -> Iterator[Diagnostic]:
+    for library in index.libraries:
+        if library.kind == "DEF":
+            message = (
+                f'"DEF" claims the namespace {library.namespace!r} whole: a second library of it, '
+                "in any package, fails"
+            )
+            yield finding("OW502", message, library.span, hint='write `"FRAGMENT"`')
+
+
+RULES = (
+    Rule(
+        "OW502",
+        '"DEF" says that this is the only place that defines operators of a namespace. A reload, a '
+        'second module or another package that does the same is an error; "FRAGMENT" never is.',
+        bad="""
+import torch
+
+lib = torch.library.Library("mylib", "DEF")
+""",
+        good="""
+import torch
+
+lib = torch.library.Library("mylib", "FRAGMENT")
+""",
+        check=check,
+    ),
+)

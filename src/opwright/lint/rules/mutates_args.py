@@ -1,0 +1,99 @@
+"""`mutates_args` that names no parameter, or says "unknown"."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from opwright.findings import Diagnostic, Edit, Fix, Related, Span
+from opwright.lint.rule import Rule, finding
+from opwright.survey.facts import UNKNOWN, Definition, Signature
+from opwright.survey.index import Index
+from opwright.survey.targets import holds_tensors
+
+
+def _definitions(index: Index) -> Iterator[tuple[Definition, Signature]]:
+    for fact in index.facts:
+        if isinstance(fact, Definition) and fact.signature is not None and fact.mutates_span.line:
+            yield fact, fact.signature
+
+
+def names(index: Index) -> Iterator[Diagnostic]:
+    for definition, signature in _definitions(index):
+        if definition.mutates is UNKNOWN or not definition.mutates:
+            continue
+        own = {parameter.name: parameter for parameter in signature.parameters}
+        for name in definition.mutates:
+            parameter = own.get(name)
+            if parameter is None:
+                near = difflib.get_close_matches(name, own, n=1)
+                hint = f'write `"{near[0]}"`' if near else f"the parameters are {', '.join(own)}"
+                said = f"mutates_args of {definition.name} names {name!r}, which is no parameter"
+            elif not holds_tensors(parameter.type):
+                hint, said = (
+                    f"take `{name}` out",
+                    (f"mutates_args of {definition.name} names {name!r}, which holds no tensor"),
+                )
+            else:
+                continue
+            related = (Related(signature.span, "the function"),)
+            yield finding("OW404", said, definition.mutates_span, hint=hint, related=related)
+
+
+def unknown(index: Index) -> Iterator[Diagnostic]:
+    for definition, signature in _definitions(index):
+        if not definition.mutates_all:
+            continue
+        body = definition.body
+        found = [] if body is None else list(dict.fromkeys(w.parameter for w in body.writes))
+        text = "{" + ", ".join(f'"{name}"' for name in found) + "}" if found else "()"
+        message = (
+            f'mutates_args of {definition.name} is "unknown": every tensor counts as written, '
+            "and a backward that saved one fails"
+        )
+        yield finding(
+            "OW405",
+            message,
+            definition.mutates_span,
+            hint=f"write `mutates_args={text}`, which is what the body writes",
+            related=(Related(signature.span, "the function"),),
+            fix=_fix(definition.mutates_span, text) if body and not body.escapes else None,
+        )
+
+
+def _fix(span: Span, text: str) -> Fix:
+    return Fix("Name what the body writes", (Edit(span, text),), safe=False)
+
+
+_DEFINE = """
+import torch
+
+@torch.library.custom_op("mylib::fill", mutates_args={writes})
+def fill(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    y.fill_(1)
+    return x + 1
+
+@fill.register_fake
+def _(x, y):
+    return torch.empty_like(x)
+"""
+
+RULES = (
+    Rule(
+        "OW404",
+        "A name in mutates_args must be a parameter that holds tensors; anything else is an error "
+        "when the operator is registered, or is left out silently.",
+        bad=_DEFINE.format(writes='("y", "z")'),
+        good=_DEFINE.format(writes='("y",)'),
+        check=names,
+    ),
+    Rule(
+        "OW405",
+        'With "unknown" every tensor counts as written: versions of inputs that are only read go '
+        "up, and a later backward that saved one of them dies.",
+        bad=_DEFINE.format(writes='"unknown"'),
+        good=_DEFINE.format(writes='("y",)'),
+        check=unknown,
+        fixes="names what the body writes (unsafe)",
+    ),
+)

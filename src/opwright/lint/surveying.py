@@ -1,0 +1,230 @@
+"""One file, from its bytes to its facts: what a worker does.
+
+Never raises for what a file holds: a fault is a finding, and the rest is still read.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from opwright.findings import Diagnostic, SchemaError, Span
+from opwright.hints.files import Folders
+from opwright.hints.resolve import Scope, Sources
+from opwright.lint.files import BLOCKS, CALLS, REGISTERS, is_python
+from opwright.lint.noqa import Silence, silences
+from opwright.lint.settings import matches
+from opwright.survey.cpp import Header
+from opwright.survey.cpp_text import Source
+from opwright.survey.facts import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of the settings a worker must know."""
+
+    macros: tuple[tuple[str, str], ...] = ()
+    namespaces: tuple[tuple[str, str], ...] = ()
+    """Glob to namespace."""
+    words: tuple[str, ...] = ()
+    """Names that settings add to the ones that register operators."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """What one file brought home."""
+
+    file: str
+    facts: tuple[Fact, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
+    silences: tuple[Silence, ...] = ()
+    read: tuple[str, ...] = ()
+    """Other files whose text these facts depend on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A file that only calls operators, of these namespaces; empty where that is not plain."""
+
+    file: str
+    namespaces: frozenset[str]
+
+
+SPACES = re.compile(rb"torch\.ops\.(\w+)")
+
+
+def silent(data: bytes) -> bool:
+    """Whether a file may hold a comment that silences a code of ours."""
+    return b"OW" in data and b"noqa" in data and SILENT.search(data) is not None
+
+
+SILENT = re.compile(rb"noqa[^\n]{0,80}OW\d")
+
+
+class Surveyor:
+    """Reads files one after the other, and keeps what several of them import."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.words = (*REGISTERS, *(word.encode() for word in wanted.words))
+        self.watched = Watched()
+        self.parsed = 0
+
+    def survey(self, file: str, data: bytes | None = None) -> Surveyed | Later | None:
+        """The facts of a file; None where its bytes say that there are none."""
+        try:
+            data = Path(file).read_bytes() if data is None else data
+        except OSError as error:
+            return Surveyed(file, findings=(unreadable(file, error.strerror or "unreadable"),))
+        return self.python(file, data) if is_python(file) else self.cpp(file, data)
+
+    def parse_calls(self, file: str) -> Surveyed:
+        """The facts of a file that calls operators worth a look."""
+        try:
+            return self.parse(file, Path(file).read_bytes())
+        except OSError as error:
+            return Surveyed(file, findings=(unreadable(file, error.strerror or "unreadable"),))
+
+    def python(self, file: str, data: bytes) -> Surveyed | Later | None:
+        if not any(word in data for word in self.words) and not silent(data):
+            if not any(word in data for word in CALLS):
+                return None
+            plain = b"torch import ops" not in data and b"torch.ops\n" not in data
+            return Later(file, frozenset(_spaces(data)) if plain else frozenset())
+        return self.parse(file, data)
+
+    def parse(self, file: str, data: bytes) -> Surveyed:
+        """A Python file, parsed."""
+        from opwright.survey.sites import read_sites
+
+        self.watched.start()
+        self.parsed += 1
+        if self.parsed % BATCH == 0:
+            self.watched = Watched()
+            gc.collect()
+        try:
+            scope = self.watched.open(Path(file), data)
+            facts = tuple(read_sites(scope))
+            text = scope.module.text
+        except SchemaError as error:
+            return Surveyed(file, findings=tuple(named(f, file) for f in error.findings))
+        except RecursionError:
+            return Surveyed(file, findings=(too_deep(file),))
+        found = silences(text, file, python=True)
+        return Surveyed(file, facts, (), found, self.watched.read(Path(file)))
+
+    def cpp(self, file: str, data: bytes) -> Surveyed | None:
+        if BLOCKS not in data and not silent(data):
+            return None
+        from opwright.survey.cpp import CppNames, read_cpp
+
+        text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+        spaces = {space for glob, space in self.wanted.namespaces if matches(file, glob)}
+        known = {"TORCH_EXTENSION_NAME": next(iter(spaces))} if spaces else {}
+        headers = Headers(file)
+        names = CppNames(dict(self.wanted.macros), known)
+        facts = tuple(read_cpp(text, file, names, headers.find))
+        return Surveyed(file, facts, (), silences(text, file, python=False), tuple(headers.read))
+
+
+BATCH = 120
+"""Files after which what they imported is forgotten, so that memory stays bounded."""
+
+
+def _spaces(data: bytes) -> Iterator[str]:
+    return (name.decode() for name in SPACES.findall(data))
+
+
+def unreadable(file: str, why: str) -> Diagnostic:
+    return Diagnostic("OW900", f"this file cannot be read: {why}", span=Span(file))
+
+
+def too_deep(file: str) -> Diagnostic:
+    return Diagnostic("OW901", "this file is nested too deeply to be read", span=Span(file))
+
+
+def named(found: Diagnostic, file: str) -> Diagnostic:
+    """The finding under the path that the user gave."""
+    return replace(found, span=replace(found.span, file=file))
+
+
+class Watched(Sources):
+    """Sources that remember which other files and folders were looked at for one file."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folders: WatchedFolders = WatchedFolders()
+        self.opened: set[Path] = set()
+
+    def start(self) -> None:
+        self.opened.clear()
+        self.folders.listed.clear()
+
+    def scope_of(self, path: Path) -> Scope | None:
+        self.opened.add(path)
+        return super().scope_of(path)
+
+    def read(self, file: Path) -> tuple[str, ...]:
+        """Everything that was looked at besides the file itself."""
+        return tuple(sorted(map(str, (self.opened - {file}) | self.folders.listed)))
+
+
+class WatchedFolders(Folders):
+    """Folders that remember which of them were listed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listed: set[Path] = set()
+        self._climbed: dict[Path, frozenset[Path]] = {}
+
+    def entries(self, folder: Path) -> frozenset[str]:
+        self.listed.add(folder)
+        return super().entries(folder)
+
+    def roots(self, folder: Path) -> tuple[Path, ...]:
+        if folder not in self._climbed:
+            before, self.listed = self.listed, set()
+            super().roots(folder)
+            self._climbed[folder] = frozenset(self.listed)
+            self.listed = before
+        self.listed |= self._climbed[folder]
+        return super().roots(folder)
+
+
+class Headers:
+    """Finds included files near the one that includes them."""
+
+    def __init__(self, file: str) -> None:
+        self.folder = os.path.dirname(file)
+        self.read: list[str] = []
+
+    def find(self, included: str) -> Header | None:
+        folder = self.folder
+        for _ in range(CLIMB):
+            path = os.path.normpath(os.path.join(folder, included))
+            self.read.append(path)
+            header = _header(path)
+            if header is not None:
+                return header
+            folder = os.path.dirname(folder) if folder else ".."
+        return None
+
+
+CLIMB = 4
+"""Folders above a file in which its includes are looked for."""
+
+
+@lru_cache(maxsize=64)
+def _header(path: str) -> Header | None:
+    if not os.path.isfile(path):
+        return None
+    try:
+        text = Path(path).read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None
+    return Header(path, Source.of(text.replace("\r\n", "\n")))

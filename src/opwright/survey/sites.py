@@ -1,0 +1,843 @@
+"""Where a Python file registers operators, by any of the forms of torch and of Opwright.
+
+Helpers are followed as Python would run them: a call of one is its body, with its parameters
+standing for what the call gives. Reads; nothing is imported or executed.
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from opwright.findings import Diagnostic, Span
+from opwright.hints.constants import constant
+from opwright.hints.lower import lower
+from opwright.hints.model import MISSING, Function
+from opwright.hints.model import Unknown as NotConstant
+from opwright.hints.resolve import Definition, External, Meaning, Scope, Written, parameters
+from opwright.survey.facts import (
+    UNKNOWN,
+    Call,
+    Fact,
+    Implementation,
+    Language,
+    Library,
+    Role,
+    Text,
+    Unknown,
+)
+from opwright.survey.facts import (
+    Definition as Defined,
+)
+from opwright.survey.forms import INFER_PATHS, Form, form_of
+from opwright.survey.libraries import is_dropped
+from opwright.survey.registering import library_namespace, spelled
+from opwright.survey.strings import text_of
+from opwright.survey.targets import NOWHERE, Target, Targets, dotted_path
+
+DEPTH = 4
+"""Helpers that call helpers that call helpers."""
+MOST_ROWS = 200
+"""Rows of a literal table that a loop over it is read for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Implementing:
+    """How a callable takes operator, function and key: parameters in order, by name."""
+
+    parameters: tuple[str, ...]
+    role: Role = Role.KERNEL
+    key: str = ""
+    setup: str = ""
+
+
+IMPLEMENTING = {
+    "impl": Implementing(("op", "types", "func"), key="types"),
+    "register_kernel": Implementing(("op", "device_types", "func"), key="device_types"),
+    "register_fake": Implementing(("op", "func"), Role.FAKE),
+    "impl_abstract": Implementing(("op", "func"), Role.FAKE),
+    "register_vmap": Implementing(("op", "func"), Role.VMAP),
+    "register_autocast": Implementing(("op", "device_type", "cast_inputs"), Role.AUTOCAST),
+    "register_autograd": Implementing(
+        ("op", "func", "setup_context"), Role.BACKWARD, setup="setup_context"
+    ),
+}
+"""Functions of `torch.library`; its `func` is a decorator's target where it is left out."""
+
+LIBRARY_METHODS = {
+    "impl": Implementing(("op", "func", "dispatch_key"), key="dispatch_key"),
+    "_register_fake": Implementing(("op", "func"), Role.FAKE),
+    "_impl_with_aoti_compile": Implementing(("op", "dispatch_key"), key="dispatch_key"),
+}
+HANDLE_METHODS = {
+    "register_kernel": Implementing(("device_types", "func"), key="device_types"),
+    "register_fake": Implementing(("func",), Role.FAKE),
+    "register_vmap": Implementing(("func",), Role.VMAP),
+    "register_autocast": Implementing(("device_type", "cast_inputs"), Role.AUTOCAST),
+    "register_autograd": Implementing(
+        ("func", "setup_context"), Role.BACKWARD, setup="setup_context"
+    ),
+    # Opwright's own handles
+    "kernel": Implementing(("device_types", "func"), key="device_types"),
+    "fake": Implementing(("func",), Role.FAKE),
+    "backward": Implementing(("func",), Role.BACKWARD),
+    "setup_context": Implementing(("func",), Role.SETUP_CONTEXT),
+    "vmap": Implementing(("func",), Role.VMAP),
+    "autocast": Implementing(("device_type", "dtype"), Role.AUTOCAST),
+}
+ALIASES = {"backward": "func", "fn": "func", "function": "func", "qualname": "op", "op_name": "op"}
+"""Other names that torch gives the same parameters."""
+
+OPS = "torch.ops."
+PACKETS = frozenset(["default", "_op", "redispatch"])
+NO_OPERATORS = frozenset(
+    ["load_library", "loaded_libraries", "import_module", "_ops", "higher_order", "inspect"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a fact counts as written: at a helper's outermost call, or where it is."""
+
+    span: Span | None = None
+    guards: tuple[str, ...] = ()
+
+    def of(self, span: Span) -> Span:
+        return span if self.span is None else self.span
+
+
+def read_sites(scope: Scope) -> list[Fact]:
+    """Every fact of a parsed file, in the order of its text."""
+    return _Reader(scope).facts()
+
+
+INTEREST = (
+    "define(",
+    "impl(",
+    "_op",
+    "Library(",
+    "register",
+    "infer_schema",
+    "impl_abstract",
+    "ops.",
+    "opwright",
+    "ow.",
+)
+"""In each line that a registering call or a call of an operator begins or ends in."""
+HANDLES = (".kernel", ".fake", ".backward", ".setup_context", ".vmap", ".autocast")
+"""The same in a file that uses Opwright."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of a text that are worth a look, in order."""
+
+    numbers: list[int]
+
+    @classmethod
+    def of(cls, text: str, helpers: frozenset[str] = frozenset()) -> Lines:
+        words = (*INTEREST, *(HANDLES if "opwright" in text else ()), *helpers)
+        places = sorted(place for word in words for place in occurrences(text, word))
+        numbers: list[int] = []
+        line, at = 1, 0
+        for place in places:
+            line += text.count("\n", at, place)
+            at = place
+            numbers.append(line)
+        return cls(numbers)
+
+    def touch(self, node: ast.stmt) -> bool:
+        """Whether a statement, decorators included, has such a line."""
+        decorators = getattr(node, "decorator_list", None)
+        first = min([node.lineno, *(d.lineno for d in decorators)]) if decorators else node.lineno
+        index = bisect_left(self.numbers, first)
+        last = node.end_lineno or node.lineno
+        return index < len(self.numbers) and self.numbers[index] <= last
+
+
+def occurrences(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
+
+
+@dataclass(slots=True)
+class _Reader:
+    scope: Scope
+    targets: Targets = field(init=False)
+    handles: dict[int, str] = field(default_factory=dict)
+    registering: dict[int, bool] = field(default_factory=dict)
+    helpers: frozenset[str] = frozenset()
+    """Functions of this file that register operators: calls of them are looked into."""
+    lines: Lines = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.targets = Targets(self.operator)
+        self.lines = Lines.of(self.scope.module.text)
+
+    def facts(self) -> list[Fact]:
+        tree = self.scope.node
+        assert isinstance(tree, ast.Module)
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+        self.helpers = frozenset(
+            node.name for node in functions if self.lines.touch(node) and self.registers(node)
+        )
+        if self.helpers:
+            self.lines = Lines.of(self.scope.module.text, self.helpers)
+        return list(dict.fromkeys(self.block(tree.body, self.scope, Place())))
+
+    # statements
+
+    def block(self, body: Sequence[ast.stmt], scope: Scope, place: Place) -> Iterator[Fact]:
+        for statement in body:
+            if self.lines.touch(statement):
+                yield from self.statement(statement, scope, place)
+
+    def statement(self, node: ast.stmt, scope: Scope, place: Place) -> Iterator[Fact]:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                for decorator in reversed(node.decorator_list):
+                    given = Definition(node, scope)
+                    yield from self.applied(decorator, scope, given, place, DEPTH)
+                yield from self.block(node.body, scope.child(node), place)
+            case ast.ClassDef():
+                yield from self.block(node.body, scope.child(node), place)
+            case ast.If(test, body, orelse):
+                yield from self.calls(test, scope, place)
+                shown = ast.unparse(test)
+                yield from self.block(body, scope, guarded(place, shown))
+                yield from self.block(orelse, scope, guarded(place, f"not ({shown})"))
+            case ast.Try(body, handlers, orelse, final):
+                yield from self.block(body, scope, guarded(place, "try"))
+                for handler in handlers:
+                    yield from self.block(handler.body, scope, guarded(place, "except"))
+                yield from self.block([*orelse, *final], scope, place)
+            case ast.For(target, iterable, body, orelse):
+                yield from self.calls(iterable, scope, place)
+                for row in rows(target, iterable, scope):
+                    yield from self.block(body, scope.with_names(row), place)
+                yield from self.block(orelse, scope, place)
+            case ast.With(items, body) | ast.AsyncWith(items, body):
+                for item in items:
+                    yield from self.calls(item.context_expr, scope, place)
+                yield from self.block(body, scope, place)
+            case _:
+                yield from self.other(node, scope, place)
+
+    def other(self, node: ast.stmt, scope: Scope, place: Place) -> Iterator[Fact]:
+        """A statement without a form of its own: what is inside, in order."""
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                yield from self.block([child], scope, place)
+            elif isinstance(child, ast.match_case):
+                yield from self.block(child.body, scope, place)
+            elif isinstance(child, ast.expr):
+                yield from self.calls(child, scope, place)
+
+    def calls(self, node: ast.expr, scope: Scope, place: Place) -> Iterator[Fact]:
+        """Every call in an expression that registers or calls an operator."""
+        if isinstance(node, (ast.Name, ast.Constant)):
+            return
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call):
+                yield from self.call(part, scope, place, DEPTH)
+
+    def call(self, node: ast.Call, scope: Scope, place: Place, depth: int) -> Iterator[Fact]:
+        """A call, or a decorator that is called on a function: `register("f")(fn)`."""
+        if isinstance(node.func, ast.Call) and len(node.args) == 1:
+            given = given_by(node.args[0], scope)
+            yield from self.applied(node.func, scope, given, place, depth)
+        elif interesting(node.func) or called_name(node.func) in self.helpers:
+            yield from self.applied(node, scope, None, place, depth)
+
+    # one callable, called and perhaps applied to a function
+
+    def applied(
+        self, node: ast.expr, scope: Scope, given: Meaning | None, place: Place, depth: int
+    ) -> Iterator[Fact]:
+        """What a decorator does to `given`, or a call by itself."""
+        call = node if isinstance(node, ast.Call) else None
+        head = node.func if isinstance(node, ast.Call) else node
+        site = Site(call, node, scope, given, place)
+        if isinstance(head, ast.Attribute):
+            found = self.method(head, site)
+            if found is not None:
+                yield from found
+                return
+        meaning = scope.meaning(head)
+        match meaning:
+            case External(path):
+                yield from self.named(path, site)
+            case Definition(ast.FunctionDef() as helper):
+                yield from self.helped(meaning, helper, site, depth)
+            case Written(ast.Call() as made, where) if call is None and depth:
+                inner = Place(place.of(scope.module.span(node)), place.guards)
+                yield from self.applied(made, where, given, inner, depth - 1)
+
+    def helped(
+        self, found: Definition, helper: ast.FunctionDef, site: Site, depth: int
+    ) -> Iterator[Fact]:
+        """A function of the tree: what it does, under the name that its form gives."""
+        form = form_of(found.path)
+        told = [] if form is None else list(self.defined_by(form, found.path, site))
+        yield from told
+        name = next((fact.name for fact in told if isinstance(fact, Defined)), "")
+        if not depth or found.path.startswith(("torch.", "opwright.")):
+            return
+        for fact in self.inlined(found, helper, site, depth):
+            if not told:
+                yield fact
+            elif isinstance(fact, Implementation) and name:
+                yield replace(fact, name=name)
+
+    def named(self, path: str, site: Site) -> Iterator[Fact]:
+        """A function of torch, or of a package that is not here."""
+        name = path.rpartition(".")[2]
+        if path.startswith(OPS):
+            yield from self.called(path, site)
+        elif path == "torch.library.define":
+            yield from self.defined_in_two(site)
+        elif path == "torch.library.Library" and site.call is not None:
+            yield from self.library(site)
+        elif path.startswith("torch.library.") and name in IMPLEMENTING:
+            yield from self.implemented(IMPLEMENTING[name], site)
+        elif (form := form_of(path)) is not None:
+            yield from self.defined_by(form, path, site)
+
+    def method(self, head: ast.Attribute, site: Site) -> Iterator[Fact] | None:
+        """A method of a `Library` or of an operator's handle; None where it is neither."""
+        name = head.attr
+        if name == "define" or name in LIBRARY_METHODS:
+            namespace = library_namespace(head.value, site.scope)
+            if namespace:
+                if name == "define":
+                    return self.defined_in_library(namespace, site)
+                return self.implemented(LIBRARY_METHODS[name], site, namespace=namespace)
+        if name in HANDLE_METHODS:
+            operator = self.handle(head.value, site.scope)
+            if operator:
+                return self.implemented(HANDLE_METHODS[name], site, operator=operator)
+        return None
+
+    # definitions
+
+    def defined_by(self, form: Form, path: str, site: Site) -> Iterator[Fact]:
+        """`@custom_op("ns::f", ...)` and everything like it."""
+        node = site.by_name(form.parameters, form.function)
+        target = site.given if node is None else given_by(node, site.scope)
+        if node is None and target is None:
+            return  # a decorator that is not applied here
+        name = self.name_by(form, site, target)
+        if hidden(name):
+            return
+        schema = site.by_name(form.parameters, form.schema)
+        text = None if schema is None else text_of(schema, site.scope)
+        writes = site.by_name(form.parameters, form.mutates)
+        yield self.definition(
+            name, path, site, self.targets.of(target), text, mutates_of(form, writes, site.scope),
+            writes,
+        )  # fmt: skip
+        fake = site.by_name(form.parameters, "fake_impl")
+        if fake is not None:
+            yield from self.function(name, Role.FAKE, "", fake, site)
+
+    def name_by(self, form: Form, site: Site, target: Meaning | None) -> str:
+        """The operator's name that a defining form gives."""
+        node = site.by_name(form.parameters, form.name)
+        if node is not None and constant(node, site.scope) is not None:
+            name = spelled(node, site.scope)
+        else:
+            own = target.node.name if isinstance(target, Definition) else "{}"
+            name = own.removeprefix(form.bare) if form.bare else own
+        if "::" in name:
+            return name
+        library = site.by_name(form.parameters, form.library)
+        namespace = library_namespace(library, site.scope) if library is not None else ""
+        return f"{namespace or form.namespace or '{}'}::{name}"
+
+    def definition(
+        self,
+        name: str,
+        via: str,
+        site: Site,
+        target: Target = NOWHERE,
+        text: Text | None = None,
+        mutates: tuple[str, ...] | Literal[Unknown.UNKNOWN] | None = None,
+        writes: ast.expr | None = None,
+    ) -> Defined:
+        every = isinstance(writes, ast.Constant) and writes.value == "unknown"
+        return Defined(
+            name=name,
+            span=site.span,
+            language=Language.PYTHON,
+            via=via,
+            text=text,
+            signature=target.signature,
+            body=target.body,
+            guards=site.place.guards,
+            mutates=mutates,
+            mutates_span=Span() if writes is None else site.scope.module.span(writes),
+            mutates_all=every,
+            faults=() if text else faults_of(target.function, name),
+        )
+
+    def defined_in_two(self, site: Site) -> Iterator[Fact]:
+        """`torch.library.define("ns::f", "(Tensor x) -> Tensor")`."""
+        name, schema = site.at(0, "qualname"), site.at(1, "schema")
+        if name is None or schema is None:
+            return
+        spelt = spelled(name, site.scope)
+        if not hidden(spelt):
+            yield self.definition(
+                spelt, "torch.library.define", site, text=text_of(schema, site.scope)
+            )
+
+    def defined_in_library(self, namespace: str, site: Site) -> Iterator[Fact]:
+        """`lib.define("f(Tensor x) -> Tensor")`, or with an inferred schema."""
+        node = site.at(0, "schema")
+        if node is None:
+            return
+        target, writes = inferred(node, site.scope)
+        text = None if target else text_of(node, site.scope)
+        spelt = text.value if text else spelled(node, site.scope)
+        name = spelt.partition("(")[0].partition("{")[0].strip()
+        if not name or (hidden(spelt.partition("(")[0]) and target is None):
+            return
+        name = name if "::" in name else f"{namespace}::{name}"
+        if hidden(name):
+            return
+        mutates = names_of(writes, site.scope) if writes is not None else None
+        found = self.targets.of(target)
+        yield self.definition(name, "Library.define", site, found, text, mutates, writes)
+
+    # implementations
+
+    def implemented(
+        self, form: Implementing, site: Site, namespace: str = "", operator: str = ""
+    ) -> Iterator[Fact]:
+        """A function registered for an operator, as an argument or as a decorator's target."""
+        names = form.parameters
+        if site.call is not None and not namespace and not operator:
+            first = site.at(0, "")
+            space = library_namespace(first, site.scope) if first is not None else ""
+            if space:  # `torch.library.impl(lib, "f", "CPU")`
+                namespace, names = space, ("lib", *names)
+        if not operator:
+            node = site.by_name(names, "op")
+            operator = "" if node is None else self.operator_named(node, site.scope)
+        if not operator or hidden(operator):
+            return
+        operator = operator if "::" in operator or not namespace else f"{namespace}::{operator}"
+        key = self.key(site.by_name(names, form.key), site.scope)
+        function = site.by_name(names, "func")
+        yield from self.roles(form, operator, key, function, site)
+        setup = site.by_name(names, form.setup) if form.setup else None
+        if setup is not None:
+            yield from self.function(operator, Role.SETUP_CONTEXT, "", setup, site)
+
+    def roles(
+        self, form: Implementing, operator: str, key: str, function: ast.expr | None, site: Site
+    ) -> Iterator[Fact]:
+        role = Role.FAKE if form.role is Role.KERNEL and key == "Meta" else form.role
+        if function is not None:
+            yield from self.function(operator, role, key, function, site)
+        elif site.given is not None:
+            yield self.implementation(operator, role, key, self.targets.of(site.given), site)
+        elif form.role is Role.AUTOCAST:
+            yield self.implementation(operator, role, key, NOWHERE, site)
+
+    def function(
+        self, operator: str, role: Role, key: str, node: ast.expr, site: Site
+    ) -> Iterator[Fact]:
+        if constant(node, site.scope) is None:
+            return  # `func=None`
+        target = self.targets.of(given_by(node, site.scope))
+        yield self.implementation(operator, role, key, target, site)
+
+    def implementation(
+        self, operator: str, role: Role, key: str, target: Target, site: Site
+    ) -> Implementation:
+        return Implementation(
+            name=operator,
+            role=role,
+            span=site.span,
+            language=Language.PYTHON,
+            key=key,
+            signature=target.signature,
+            body=target.body,
+            guards=site.place.guards,
+        )
+
+    def key(self, node: ast.expr | None, scope: Scope) -> str:
+        """The dispatch keys or devices, joined by commas; empty for all, `?` where not known."""
+        if node is None:
+            return ""
+        value = constant(node, scope)
+        match value:
+            case str():
+                return value
+            case None:
+                return ""
+            case tuple() if all(isinstance(part, str) for part in value):
+                return ",".join(map(str, value))
+            case _:
+                return "?"
+
+    # calls and handles
+
+    def called(self, path: str, site: Site) -> Iterator[Fact]:
+        """`torch.ops.ns.f(...)`."""
+        name = operator_of(path)
+        if site.call is None or not name:
+            return
+        arguments, keywords = site.call.args, site.call.keywords
+        starred = any(isinstance(argument, ast.Starred) for argument in arguments)
+        yield Call(
+            name=name,
+            positional=len(arguments),
+            keywords=tuple(keyword.arg for keyword in keywords if keyword.arg is not None),
+            span=site.span,
+            open=starred or any(keyword.arg is None for keyword in keywords),
+            guarded=bool(site.place.guards),
+        )
+
+    def operator(self, expression: ast.expr, scope: Scope) -> str:
+        """The operator that is called by an expression, through `torch.ops` or a handle."""
+        if not isinstance(expression, (ast.Name, ast.Attribute)):
+            return ""
+        path = dotted_path(expression, scope)
+        if path:
+            return operator_of(path)
+        return self.handle(expression, scope)
+
+    def operator_named(self, node: ast.expr, scope: Scope) -> str:
+        """The operator that a registering call names: by text, by `torch.ops` or by its handle."""
+        if isinstance(constant(node, scope), str):
+            return spelled(node, scope)
+        return self.operator(node, scope) or spelled(node, scope)
+
+    def handle(self, node: ast.expr, scope: Scope) -> str:
+        """The operator whose handle an expression means; empty where it is none."""
+        if not isinstance(node, (ast.Name, ast.Attribute)):
+            return ""
+        meaning = scope.meaning(node)
+        match meaning:
+            case Definition(ast.FunctionDef() as function, where):
+                if id(function) not in self.handles:
+                    self.handles[id(function)] = ""
+                    names = (self.made(d, where, meaning) for d in function.decorator_list)
+                    self.handles[id(function)] = next(filter(None, names), "")
+                return self.handles[id(function)]
+            case Written(ast.Call() as call, where):
+                return self.made(call, where, None)
+            case _:
+                return ""
+
+    def made(self, node: ast.expr, scope: Scope, given: Meaning | None) -> str:
+        """The operator that a decorator or a call makes a handle of."""
+        call = node if isinstance(node, ast.Call) else None
+        if call is not None and isinstance(call.func, ast.Call) and len(call.args) == 1:
+            return self.made(call.func, scope, given_by(call.args[0], scope))
+        path = dotted_path(node.func if isinstance(node, ast.Call) else node, scope)
+        form = form_of(path) if path else None
+        if form is None or path.partition(".")[0] not in ("torch", "opwright"):
+            return ""
+        name = self.name_by(form, Site(call, node, scope, given, Place()), given)
+        return "" if hidden(name) else name
+
+    # libraries
+
+    def library(self, site: Site) -> Iterator[Fact]:
+        namespace, kind = site.at(0, "ns"), site.at(1, "kind")
+        if namespace is None or kind is None or site.call is None:
+            return
+        spelt = constant(namespace, site.scope)
+        word = constant(kind, site.scope)
+        if isinstance(spelt, str) and isinstance(word, str):
+            yield Library(spelt, word, site.span, dropped=is_dropped(site.call, site.scope))
+
+    # helpers
+
+    def registers(self, helper: ast.FunctionDef) -> bool:
+        """A cheap look at a function: whether any call in it may register an operator."""
+        if id(helper) not in self.registering:
+            self.registering[id(helper)] = any(
+                isinstance(part, ast.Call) and called_name(part.func) in REGISTERING
+                for part in ast.walk(helper)
+            )
+        return self.registering[id(helper)]
+
+    def inlined(
+        self, found: Definition, helper: ast.FunctionDef, site: Site, depth: int
+    ) -> Iterator[Fact]:
+        """The body of a helper, with its parameters standing for what the call gives."""
+        if not self.registers(helper):
+            return
+        bound = bindings(helper, site, found.scope)
+        names = [parameter.arg for parameter in parameters(helper)]
+        if site.call is None and site.given is not None and names:
+            bound[names[0]] = site.given
+        body = found.inside.with_names(bound)
+        place = Place(site.span, site.place.guards)
+        for fact in self.body_of(helper, body, site.given, place, depth - 1):
+            if isinstance(fact, (Defined, Implementation)):
+                yield fact
+
+    def body_of(
+        self,
+        function: ast.FunctionDef,
+        scope: Scope,
+        given: Meaning | None,
+        place: Place,
+        depth: int,
+    ) -> Iterator[Fact]:
+        for statement in function.body:
+            for part in walk_shallow(statement):
+                if isinstance(part, ast.FunctionDef):
+                    yield from self.decorator_inside(part, scope, given, place, depth)
+                elif isinstance(part, ast.Call):
+                    yield from self.call(part, scope, place, depth)
+
+    def decorator_inside(
+        self,
+        function: ast.FunctionDef,
+        scope: Scope,
+        given: Meaning | None,
+        place: Place,
+        depth: int,
+    ) -> Iterator[Fact]:
+        """`def decorator(fn)` in a helper: its body, `fn` being what is decorated."""
+        names = [parameter.arg for parameter in parameters(function)]
+        inner = scope.child(function)
+        if given is not None and names:
+            inner = inner.with_names({names[0]: given})
+        yield from self.body_of(function, inner, None, place, depth)
+        for decorator in function.decorator_list:
+            target = Definition(function, scope)
+            yield from self.applied(decorator, scope, target, place, depth)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A callable as it is used: called or not, applied to a function or not."""
+
+    call: ast.Call | None
+    node: ast.expr
+    scope: Scope
+    given: Meaning | None
+    place: Place
+
+    @property
+    def span(self) -> Span:
+        return self.place.of(self.scope.module.span(self.node))
+
+    def at(self, position: int, name: str) -> ast.expr | None:
+        """An argument by position or by name."""
+        if self.call is None:
+            return None
+        by_name = {keyword.arg: keyword.value for keyword in self.call.keywords}
+        if name in by_name:
+            return by_name[name]
+        plain = self.call.args[: position + 1]
+        if len(plain) <= position or any(isinstance(a, ast.Starred) for a in plain):
+            return None
+        return plain[position]
+
+    def by_name(self, names: Sequence[str], name: str) -> ast.expr | None:
+        """An argument by its name, or by its place among `names`."""
+        if self.call is None or not name:
+            return None
+        for keyword in self.call.keywords:
+            if keyword.arg == name or ALIASES.get(keyword.arg or "") == name:
+                return keyword.value
+        return self.at(names.index(name), name) if name in names else None
+
+
+def guarded(place: Place, guard: str) -> Place:
+    return replace(place, guards=(*place.guards, guard[:200]))
+
+
+def given_by(node: ast.expr, scope: Scope) -> Meaning:
+    """What an argument means."""
+    return scope.meaning(node) or Written(node, scope)
+
+
+def hidden(name: str) -> bool:
+    """Whether only running the code would tell a part of a name."""
+    return "{" in name
+
+
+WORDS = ("define", "impl", "op", "library", "Library")
+
+
+def interesting(head: ast.expr) -> bool:
+    """A cheap look at a callee's name, before anything is looked up."""
+    match head:
+        case ast.Attribute(_, name) if name in HANDLE_METHODS or name in LIBRARY_METHODS:
+            return True
+        case ast.Attribute(owner):
+            return name_matters(head.attr) or reaches_ops(owner)
+        case ast.Name(name):
+            return name_matters(name)
+        case ast.Call(func):
+            return interesting(func)
+        case _:
+            return False
+
+
+REGISTERING = frozenset(
+    """
+    define impl _register_fake register_fake impl_abstract custom_op triton_op register_kernel
+    register_autograd register_vmap infer_schema direct_register_custom_op register_custom_op
+    """.split()
+)
+"""Names that a function must call to be looked into as a helper."""
+
+
+def called_name(head: ast.expr) -> str:
+    match head:
+        case ast.Attribute(_, name) | ast.Name(name):
+            return name
+        case ast.Call(func):
+            return called_name(func)
+        case _:
+            return ""
+
+
+def name_matters(name: str) -> bool:
+    return any(word in name for word in WORDS) or "register" in name
+
+
+def reaches_ops(node: ast.expr) -> bool:
+    """Whether `ops` is among the names of a dotted expression."""
+    while isinstance(node, ast.Attribute):
+        if node.attr == "ops":
+            return True
+        node = node.value
+    return isinstance(node, ast.Name) and "op" in node.id
+
+
+def operator_of(path: str) -> str:
+    """`ns::f` or `ns::f.overload` of `torch.ops.ns.f...`; empty where it is none.
+
+    >>> operator_of("torch.ops.aten.add.Tensor"), operator_of("torch.ops.aten.add.default")
+    ('aten::add.Tensor', 'aten::add')
+    """
+    parts = path.removeprefix(OPS).split(".") if path.startswith(OPS) else []
+    if not 2 <= len(parts) <= 3 or NO_OPERATORS & set(parts[:2]):
+        return ""
+    overload = "" if len(parts) == 2 or parts[2] in PACKETS else f".{parts[2]}"
+    return f"{parts[0]}::{parts[1]}{overload}"
+
+
+def rows(target: ast.expr, iterable: ast.expr, scope: Scope) -> Iterator[dict[str, Meaning]]:
+    """What the targets of a loop over a literal table mean, row by row; else one row of nothing."""
+    meaning = given_by(iterable, scope)
+    if not isinstance(meaning, Written) or not isinstance(meaning.node, (ast.Tuple, ast.List)):
+        yield {}
+        return
+    for item in meaning.node.elts[:MOST_ROWS]:
+        yield dict(bound_row(target, item, meaning.scope))
+
+
+def bound_row(target: ast.expr, item: ast.expr, scope: Scope) -> Iterator[tuple[str, Meaning]]:
+    match target, item:
+        case ast.Name(name), _:
+            yield name, given_by(item, scope)
+        case ((ast.Tuple(targets) | ast.List(targets)), (ast.Tuple(items) | ast.List(items))):
+            for each, value in zip(targets, items, strict=False):
+                yield from bound_row(each, value, scope)
+
+
+def bindings(helper: ast.FunctionDef, site: Site, home: Scope) -> dict[str, Meaning]:
+    """What each parameter of a helper stands for in one call of it."""
+    arguments = helper.args
+    names = [parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)]
+    defaults = dict(zip(names[::-1], arguments.defaults[::-1], strict=False))
+    keyword = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    defaults |= {arg.arg: default for arg, default in keyword if default is not None}
+    bound = {name: given_by(default, home) for name, default in defaults.items()}
+    if site.call is not None:
+        places = zip(names, site.call.args, strict=False)
+        bound |= {name: given_by(argument, site.scope) for name, argument in places}
+        named = [(k.arg, k.value) for k in site.call.keywords]
+        bound |= {name: given_by(node, site.scope) for name, node in named if name is not None}
+    return bound
+
+
+def walk_shallow(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node of a statement, of functions inside it only the functions themselves."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop(0)
+        yield part
+        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(part))
+
+
+def inferred(node: ast.expr, scope: Scope) -> tuple[Meaning | None, ast.expr | None]:
+    """The function behind `name + infer_schema(fn, mutates_args=...)`, and what it writes."""
+    for part in ast.walk(node):
+        found = _inferring(part, scope) if isinstance(part, (ast.Call, ast.Name)) else None
+        if found is not None:
+            call, where = found
+            site = Site(call, call, where, None, Place())
+            function = site.at(0, "prototype_function")
+            if function is not None:
+                return given_by(function, where), site.at(1, "mutates_args")
+    return None, None
+
+
+def _inferring(node: ast.expr, scope: Scope) -> tuple[ast.Call, Scope] | None:
+    if isinstance(node, ast.Name):
+        meaning = scope.meaning(node)
+        if not isinstance(meaning, Written) or not isinstance(meaning.node, ast.Call):
+            return None
+        node, scope = meaning.node, meaning.scope
+    if isinstance(node, ast.Call) and dotted_path(node.func, scope) in INFER_PATHS:
+        return node, scope
+    return None
+
+
+def faults_of(function: Function | None, name: str) -> tuple[Diagnostic, ...]:
+    """What annotations cannot mean; a default that only running tells is nobody's fault."""
+    if function is None:
+        return ()
+    known = tuple(
+        replace(p, default=MISSING) if isinstance(p.default, NotConstant) else p
+        for p in function.parameters
+    )
+    return lower(replace(function, parameters=known), name).findings
+
+
+Names = tuple[str, ...] | Literal[Unknown.UNKNOWN]
+
+
+def mutates_of(form: Form, node: ast.expr | None, scope: Scope) -> Names | None:
+    """`mutates_args` of a form that has it; none given is nothing written."""
+    if not form.mutates:
+        return None
+    return () if node is None else names_of(node, scope)
+
+
+def names_of(node: ast.expr, scope: Scope) -> Names:
+    """The names in `mutates_args`; UNKNOWN where they are not written out."""
+    match node:
+        case ast.Constant(None) | ast.Dict([]):
+            return ()
+        case ast.Constant(str(text)):
+            return UNKNOWN if text == "unknown" else (text,)
+        case ast.Set(parts) | ast.Tuple(parts) | ast.List(parts):
+            names = [constant(part, scope) for part in parts]
+            known = tuple(name for name in names if isinstance(name, str))
+            return known if len(known) == len(names) else UNKNOWN
+        case ast.BoolOp(ast.Or(), [first, *rest]):
+            return names_of(first, scope) or names_of(rest[-1], scope)
+    meaning = given_by(node, scope)
+    if isinstance(meaning, Written) and meaning.node is not node:
+        return names_of(meaning.node, meaning.scope)
+    return UNKNOWN
