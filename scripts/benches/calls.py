@@ -98,7 +98,8 @@ CONTEXTS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
 
 
 def rows() -> Iterator[Row]:
-    operators = {case.kernel: _registered(case.kernel) for case in CASES}
+    kernels = {case.kernel for case in CASES}
+    operators = {kernel: _registered(kernel) for kernel in kernels}
     for case in CASES:
         for context, entered in CONTEXTS.items():
             yield from _rows(case, context, entered, operators[case.kernel])
@@ -117,10 +118,13 @@ class Operators:
 def _registered(kernel: Callable[..., Any]) -> Operators:
     name = kernel.__name__
     handle = ow.op(f"bench_ours::{name}")(kernel)
-    RAW.define(str(handle.schema).partition("::")[2])
+    schema = str(handle.schema).partition("::")[2]
+    RAW.define(schema)
     RAW.impl(name, kernel, "CPU")
     writes = ("out",) if kernel is written else ()
-    custom = custom_op(f"bench_custom::{name}", kernel, mutates_args=writes)
+    custom = custom_op(
+        f"bench_custom::{name}", kernel, mutates_args=writes, schema=schema.removeprefix(name)
+    )
     path = getattr(torch.ops.bench_ours, name).default
     return Operators(handle, path, getattr(torch.ops.bench_raw, name).default, custom)
 

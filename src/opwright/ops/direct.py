@@ -97,7 +97,7 @@ def _sequence(of: Type, codec: Codec, path: str, guard: str, size: int | None) -
         return None
     match of:
         case Base("Tensor"):
-            items = f"all(map(_ow_a_{guard}, {path}))"
+            items = f"{path} and all(map(_ow_a_{guard}, {path}))"
         case Base(name) if name in ITEMS:
             items = ITEMS[name].format(path)
         case _:

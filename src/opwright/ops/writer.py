@@ -152,7 +152,9 @@ def shortcut(plan: Plan) -> dict[str, Direct] | None:
 
 
 def _anchors(kind: Type, leaf: Leaf) -> bool:
-    return isinstance(kind, Base) and kind.name == "Tensor" and not leaf.given
+    """A tensor that is always there, or a list of them: no shortcut is taken for an empty one."""
+    item = kind.of if isinstance(kind, List) else kind
+    return isinstance(item, Base) and item.name == "Tensor" and not leaf.given
 
 
 def _way(binding: Binding, path: str, leaves: dict[str, Leaf]) -> Direct | None:
