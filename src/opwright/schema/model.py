@@ -5,6 +5,7 @@ Knows nothing of texts, Python annotations or torch.
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,38 +32,9 @@ from opwright.schema.literal import Value, literal
 DEPTH = 50
 """How many types may stand inside each other."""
 
-KEYWORDS = frozenset(
-    (
-        *(
-            "False",
-            "None",
-            "True",
-            "and",
-            "as",
-            "assert",
-            "break",
-            "class",
-            "continue",
-            "def",
-            "del",
-        ),
-        *(
-            "elif",
-            "else",
-            "for",
-            "global",
-            "if",
-            "import",
-            "in",
-            "is",
-            "not",
-            "or",
-            "pass",
-            "raise",
-        ),
-        *("return", "while", "with"),
-    )
-)
+KEYWORDS = {*keyword.kwlist, "Ellipsis", "NoneType"} - {
+    *("async", "await", "except", "finally", "from", "lambda", "nonlocal", "try", "yield")
+}
 """The words that torch does not take as a name; `lambda`, `from` or `async` it does."""
 
 
@@ -292,13 +264,13 @@ def _name_faults(name: str, overload: str) -> Iterator[Fault]:
 def _order_faults(arguments: Sequence[Argument], *, varargs: bool) -> Iterator[Fault]:
     """Keyword-only last; no required positional after a default; no default beside `...`."""
     default: Argument | None = None
-    keyword: Argument | None = None
+    named: Argument | None = None
     for index, argument in enumerate(arguments):
         name = argument.name
         if argument.kw_only:
-            keyword = keyword or argument
-        elif keyword is not None:
-            message = f"positional {name!r} stands after keyword-only {keyword.name!r}"
+            named = named or argument
+        elif named is not None:
+            message = f"positional {name!r} stands after keyword-only {named.name!r}"
             yield Fault(Part.ARGUMENT, index, "OW010", message, "move it before the `*`")
         elif default is not None and argument.required:
             message = f"{name!r} has no default but stands after {default.name!r}, which has one"
@@ -346,7 +318,7 @@ def _type_faults(part: Part, index: int, kind: Type) -> Iterator[Fault]:
         if (stranger := unknown(node)) is not None:
             yield Fault(part, index, "OW003", *stranger)
         if not isinstance(node, Maybe) and node.alias is not None and not _writable(node):
-            message = f"{node.alias!r} is no alias annotation of a schema"
+            message = f"`{node}`: such an alias annotation cannot be written"
             yield Fault(part, index, "OW012", message, "name the sets: `(a)`, `(a!)`, `(a -> *)`")
 
 

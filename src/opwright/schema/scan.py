@@ -16,17 +16,18 @@ MOST_FAULTS = 20
 """How many faults of one text are reported."""
 
 _WORDS = re.compile(
-    r"""(?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    r"""(?:\s+|\\\n|\#(?!\ type:)[^\n]*)*
+    (?: (?P<name>[A-Za-z_][A-Za-z0-9_]*)
       | (?P<mark>->|\.\.\.|[()\[\],=!?*|:-]|\.(?!\d))
       | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?j?)
       | (?P<string>\"{3}(?:[^\\"]|\\.|\"(?!\"\"))*\"{3} | \"(?!\"\")(?:[^"\\\n]|\\.)*\"
                  | '{3}(?:[^\\']|\\.|'(?!''))*'{3} | '(?!'')(?:[^'\\\n]|\\.)*')
       | (?P<end>\Z)
       | (?P<open>["'])
-      | (?P<bad>[^\sA-Za-z0-9_"'#()\[\],=!?*|.:-]+|.)""",
+      | (?P<bad>[^\sA-Za-z0-9_"'#()\[\],=!?*|.:-]+|.)
+    )""",
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_SPACE = re.compile(r"(?:\s+|\\\n|#(?! type:)[^\n]*)*", re.ASCII)
 
 
 class Word(NamedTuple):
@@ -50,11 +51,11 @@ def word_at(text: str, start: int) -> Word:
     >>> word_at("f(Tensor x)", 2)
     Word(kind='name', text='Tensor', start=2, end=8)
     """
-    space = _SPACE.match(text, start)
-    found = _WORDS.match(text, space.end() if space else start)
+    found = _WORDS.match(text, start)
     assert found is not None, "the pattern matches anything"
-    assert found.lastgroup is not None, "every branch of the pattern is named"
-    return Word(found.lastgroup, found.group(), found.start(), found.end())
+    kind = found.lastgroup
+    assert kind is not None, "every branch of the pattern is named"
+    return Word(kind, found[kind], found.start(kind), found.end())
 
 
 class Misplaced(Exception):
