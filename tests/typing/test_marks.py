@@ -42,8 +42,9 @@ def _counted(lines: list[int]) -> dict[int, int]:
 
 
 def mypy(file: Path) -> Checked:
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--no-error-summary"]
-    text = _run(*command, file.name, folder=file.parent)
+    cache = f"--cache-dir={file.parent.parent / 'mypy'}"  # one for all runs of a session
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", cache]
+    text = _run(*command, "--no-error-summary", file.name, folder=file.parent)
     revealed = re.findall(r'Revealed type is "(.+)"', text)
     errors = [int(line) for line in re.findall(r"^checked\.py:(\d+): error", text, re.MULTILINE)]
     return Checked([re.sub(r"\w+\.(?=[A-Z])", "", kind) for kind in revealed], _counted(errors))

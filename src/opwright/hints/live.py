@@ -239,12 +239,12 @@ def _names(code: CodeType) -> list[tuple[str, Kind]]:
 _POSITIONAL = (Kind.POSITIONAL_ONLY, Kind.POSITIONAL)
 
 
-def _scope(function: FunctionType, always: tuple[str, ...] = ()) -> Scope:
+def _scope(function: FunctionType, always: Mapping[str, str] | None = None) -> Scope:
     found = {variable.__name__: variable for variable in getattr(function, "__type_params__", ())}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):  # not assigned yet
             found[name] = cell.cell_contents
-    return Scope(function.__globals__, found, function.__qualname__, always)
+    return Scope(function.__globals__, found, function.__qualname__, always or {})
 
 
 def _role(function: FunctionType, parameters: tuple[Parameter, ...]) -> Role:
@@ -272,7 +272,16 @@ def _signed(subject: Any, signature: inspect.Signature) -> Function:
     return replace(known, parameters=parameters, returns=hint, role=Role.FUNCTION)
 
 
-_ALWAYS = ("torch", "typing", "opwright", "collections", "numbers")
+_MARKS = ("Aliases", "Const", "Json", "Mutable", "Opaque", "Out", "Scalar")
+_ALWAYS = {
+    "Annotated": "typing.Annotated",
+    "Any": "typing.Any",
+    "Tensor": "torch.Tensor",
+    "opwright": "opwright",
+    "torch": "torch",
+    **{name: f"opwright.{name}" for name in _MARKS},
+}
+"""The names that `opwright.signature` writes."""
 
 
 def _signed_parameters(signature: inspect.Signature, scope: Scope) -> Iterator[Parameter]:

@@ -17,6 +17,8 @@ from importlib.util import resolve_name
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+from opwright import marks
+
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
@@ -69,14 +71,14 @@ class Either:
 class Scope:
     """Where an annotation was written.
 
-    `qualname` is the function's; `always` are modules whose names need no import; `reading` are the
-    classes whose fields are being read.
+    `qualname` is the function's; `always` are names that need no import, and their paths; `reading`
+    are the classes whose fields are being read.
     """
 
     globals: dict[str, Any]
     locals: Mapping[str, Any] = field(default_factory=dict)
     qualname: str = ""
-    always: tuple[str, ...] = ()
+    always: Mapping[str, str] = field(default_factory=dict)
     reading: frozenset[object] = frozenset()
 
     def evaluate(self, text: str) -> object:
@@ -127,7 +129,7 @@ def _frames(scope: Scope) -> Iterator[FrameType]:
 
 
 def _imported(name: str, scope: Scope) -> object:
-    path = _paths(scope).get(name, name if name in scope.always else None)
+    path = _paths(scope).get(name) or scope.always.get(name)
     if path is not None and path.startswith("jaxtyping."):  # which takes no stand-in for an array
         return StandIn(path, imported=True)
     return StandIn(name) if path is None else loaded(path)
@@ -146,6 +148,8 @@ def loaded(path: str) -> object:
     module, _, name = path.rpartition(".")
     owner = loaded(module) if module else None
     there = vars(owner) if isinstance(owner, ModuleType | type) else {}
+    if module == "opwright":  # the face fetches the marks on first use
+        there = vars(marks)
     return there.get(name, StandIn(path, imported=True))
 
 
