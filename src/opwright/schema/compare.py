@@ -273,12 +273,16 @@ def _written(kind: Type) -> bool:
 
 
 def _alike(part: _Part) -> bool:
-    """Whether both sides carry the same alias annotations; the plain types are told elsewhere."""
+    """Whether both sides say the same of the part alone; a mark like `(a)` says only who shares."""
     one, other = (
-        [(str(alias)) for alias in aliases(kind)]
-        for kind in (lettered([part.written])[0], lettered([part.inferred])[0])
+        [str(alias) for alias in aliases(lettered([kind])[0]) if not _shares_only(alias)]
+        for kind in (part.written, part.inferred)
     )
     return one == other
+
+
+def _shares_only(alias: Alias) -> bool:
+    return not alias.writes and alias.before == alias.after and len(alias.before) == 1
 
 
 def _parts(pairs: list[_Pair], written: Schema, inferred: Schema) -> list[_Part]:

@@ -15,19 +15,18 @@ from opwright.schema.literal import Symbol, Value
 from opwright.schema.model import REQUIRED, Argument, Schema
 from opwright.schema.spell import Spelling, spell
 
-IMPORTS = {
-    "Aliases": "from opwright import Aliases",
-    "Annotated": "from typing import Annotated",
-    "Any": "from typing import Any",
-    "Const": "from opwright import Const",
-    "Mutable": "from opwright import Mutable",
-    "NamedTuple": "from typing import NamedTuple",
-    "Opaque": "from opwright import Opaque",
-    "Scalar": "from opwright import Scalar",
-    "Tensor": "from torch import Tensor",
-    "torch": "import torch",
+HOMES = {
+    "Aliases": "opwright",
+    "Annotated": "typing",
+    "Any": "typing",
+    "Const": "opwright",
+    "Mutable": "opwright",
+    "NamedTuple": "typing",
+    "Opaque": "opwright",
+    "Scalar": "opwright",
+    "Tensor": "torch",
 }
-"""The names that annotations use, and where they come from."""
+"""The names that annotations use, and the modules that they come from."""
 
 
 def signature(schema: Schema) -> inspect.Signature:
@@ -152,10 +151,23 @@ def module(schemas: Iterable[Schema]) -> str:
     def scale(x: Tensor, by: Scalar) -> Tensor: ...
     """
     stubs = "\n\n\n".join(python(schema) for schema in schemas)
-    used = {name for name in IMPORTS if re.search(rf"(?<![\w.]){name}\b", stubs)}
-    lines = sorted((IMPORTS[name] for name in used), key=_import_order)
-    return "\n".join(["from __future__ import annotations", "", *lines, "", "", stubs, ""])
+    standard, others = (
+        _imports("typing", stubs),
+        [*_imports("opwright", stubs), *_imports("torch", stubs)],
+    )
+    if _uses("torch", stubs):
+        others.insert(0, "import torch")
+    groups = [
+        "from __future__ import annotations",
+        *map("\n".join, filter(None, (standard, others))),
+    ]
+    return "\n\n".join(groups) + f"\n\n\n{stubs}\n"
 
 
-def _import_order(line: str) -> tuple[bool, str]:
-    return not line.startswith("from typing"), line.split()[1]
+def _imports(home: str, stubs: str) -> list[str]:
+    names = [name for name in HOMES if HOMES[name] == home and _uses(name, stubs)]
+    return [f"from {home} import {', '.join(names)}"] if names else []
+
+
+def _uses(name: str, stubs: str) -> bool:
+    return re.search(rf"(?<![\w.]){name}\b", stubs) is not None
