@@ -239,8 +239,8 @@ WORST = {
     "angles": "T f(" + "A<" * 100_000 + ");",
     "one line": 'TORCH_LIBRARY(a, m) { m.def("f() -> ()"); }' + "x" * 300_000,
     "spaces": " " * 300_000 + "#",
-    "functions": "at::Tensor f(at::Tensor x);\n" * 10_000
-    + "TORCH_LIBRARY(a, m) {" + 'm.def("f", &f);' * 20 + "}",
+    "functions": "TORCH_LIBRARY(a, m) {" + 'm.def("f", &f);' * 20 + "}"
+    + "at::Tensor f(at::Tensor x);\n" * 10_000,
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ Knows texts and spans; keeps encoding, line ends and everything that no edit nam
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -48,7 +49,10 @@ def mend(chosen: Iterable[Fix], read: Callable[[str], str]) -> dict[str, Mended]
     counts: dict[str, int] = {}
     texts: dict[str, str] = {}
     for fix in chosen:
-        places = [_place(edit, texts, read) for edit in fix.edits]
+        try:
+            places = [_place(edit, texts, read) for edit in fix.edits]
+        except (OSError, UnicodeDecodeError):
+            continue  # a file that cannot be written back as it was
         if any(_clash(place, taken.get(file, ())) for file, place in places):
             continue
         for file, place in places:
@@ -89,10 +93,15 @@ def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
 
 
 def offsets(text: str, span: Span) -> tuple[int, int]:
-    """Where a span starts and ends in a text; lines end as `str.splitlines` never tells: at \\n."""
-    starts = [0]
-    while (at := text.find("\n", starts[-1])) >= 0:
-        starts.append(at + 1)
+    """Where a span starts and ends in a text, whatever its line ends; a BOM is no character.
+
+    >>> offsets("ab\\r\\ncd", Span("", 2, 2, 2, 3))
+    (5, 6)
+    """
+    starts = [int(text.startswith("\ufeff")), *(match.end() for match in LINE_END.finditer(text))]
     first = starts[span.line - 1] + span.column - 1
     last = starts[(span.end_line or span.line) - 1] + (span.end_column or span.column) - 1
     return first, last
+
+
+LINE_END = re.compile(r"\r\n?|\n")
