@@ -70,7 +70,8 @@ def _positional(
     expected: inspect.Signature, given: inspect.Signature, what: str
 ) -> Iterator[Diagnostic]:
     wanted = [p for p in expected.parameters.values() if p.kind in _FREE]
-    found = [p for p in given.parameters.values() if p.kind in _FREE]
+    by_name = {p.name for p in expected.parameters.values() if p.kind not in _FREE}
+    found = [p for p in given.parameters.values() if p.kind in _FREE and p.name not in by_name]
     rest = any(p.kind is Parameter.VAR_POSITIONAL for p in given.parameters.values())
     names = [p.name for p in wanted]
     takes = [_meant(p.name, names[i : i + 1]) for i, p in enumerate(found)]

@@ -39,15 +39,21 @@ def _tag() -> None:
     config.cache_key_tag = theirs + _ours
 
 
-def _traits(function: Any) -> Iterator[object]:
-    """What tells two versions of a function apart, in every process alike."""
+def _traits(function: Any, seen: frozenset[object] = frozenset()) -> Iterator[object]:
+    """What tells two versions of a function apart, in every process alike.
+
+    That is its code, and the values, and functions of the author, that it refers to.
+    """
     code = getattr(function, "__code__", None)
-    if code is None:
-        yield getattr(function, "__qualname__", type(function).__qualname__)
+    if code is None or code in seen or _is_torch(function):
+        yield _name(function)
         return
+    seen = seen | {code}
     yield from _code_traits(code)
-    for cell in function.__closure__ or ():
-        yield _value_trait(cell.cell_contents)
+    yield from (_value_trait(value, seen) for value in function.__defaults__ or ())
+    yield from (_value_trait(cell.cell_contents, seen) for cell in function.__closure__ or ())
+    for name in sorted(_global_names(code) & function.__globals__.keys()):
+        yield name, _value_trait(function.__globals__[name], seen)
 
 
 def _code_traits(code: types.CodeType) -> Iterator[object]:
@@ -62,6 +68,26 @@ def _constant_trait(constant: object) -> object:
     return sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant
 
 
-def _value_trait(value: object) -> object:
-    simple = (bool, int, float, str, bytes, type(None))
-    return value if isinstance(value, simple) else type(value).__qualname__
+def _global_names(code: types.CodeType) -> frozenset[str]:
+    """The names that a function may look up in its module, those of functions inside it, too."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return frozenset(code.co_names).union(*map(_global_names, inner))
+
+
+def _value_trait(value: object, seen: frozenset[object]) -> object:
+    if isinstance(value, (bool, int, float, str, bytes, type(None))):
+        return value
+    if isinstance(value, (tuple, list)):
+        return [_value_trait(part, seen) for part in value]
+    return list(_traits(value, seen))
+
+
+def _name(value: Any) -> tuple[str, ...]:
+    """What an object is called; no address, which would differ between two processes."""
+    names = (getattr(value, name, "") for name in ("__module__", "__qualname__"))
+    return (type(value).__qualname__, *(name if isinstance(name, str) else "" for name in names))
+
+
+def _is_torch(function: Any) -> bool:
+    """torch's version is part of its own cache keys."""
+    return str(getattr(function, "__module__", "")).partition(".")[0] == "torch"

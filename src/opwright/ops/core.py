@@ -78,7 +78,7 @@ class Core:
         self.kernels: dict[str, Kernel] = {}
         self.fake: Kernel | None = None
         self.differentiate: Callable[[tuple[Any, ...]], Any] | None = None
-        self.judge = Judge(plan, lambda: next(iter(self.kernels.values())))
+        self.judge = Judge(plan, self._running_kernel)
         self.cell = new_cell(plan)
         self.cell |= {f"{HELD}{name}": value for name, value in self._names()}
         places = {place: leaf.name for place, leaf in plan.tensors()}
@@ -93,7 +93,7 @@ class Core:
         self.packer = self.through
 
     def _names(self) -> Iterator[tuple[str, Any]]:
-        yield "record", None
+        yield from (("record", None), ("check_hidden", self._check_hidden))
         yield from (("slow", self._slow), ("below", self._below), ("careful", _careful))
         yield from (("wrap", self.judge.wrap), ("lower", self.judge.lower), ("hidden", HIDDEN))
         yield from (("settle", self.judge.settle), ("settle_flat", self.judge.settle_flat))
@@ -211,6 +211,11 @@ class Core:
             return None
         return self.kernels.get(key) or self.kernels.get(DEFAULT_KEY)
 
+    def _running_kernel(self) -> Kernel:
+        """The function whose result is judged: the one that the guards chose, if they did."""
+        chosen: Kernel | None = self.cell.get(f"{HELD}kernel")
+        return chosen or next(iter(self.kernels.values()))
+
     # Calls -------------------------------------------------------------------------------------
 
     def write_call(self) -> Callable[..., Any]:
@@ -252,7 +257,7 @@ class Core:
         learned = self.guards.learn(flat)
         out = self.packer(*args, **kwargs)
         if learned and not self.plan.schema.mutable:
-            self.judge.check_memory(flat, out)
+            self._check_memory(flat, out)
         return out
 
     def _below(self, *flat: Any) -> Any:
@@ -264,8 +269,15 @@ class Core:
         learned = self.guards.learn(flat)
         out = self.below(flat)
         if learned and not self.plan.schema.mutable:
-            self.judge.check_memory(flat, out)
+            self._check_memory(flat, out)
         return out
+
+    def _check_memory(self, flat: tuple[Any, ...], out: Any) -> None:
+        try:
+            self.judge.check_memory(flat, out)
+        except BaseException:
+            self.guards.forget()  # the next call is looked at again
+            raise
 
     def _is_recorded(self, flat: tuple[Any, ...]) -> bool:
         """Whether a gradient is wanted, or a forward-mode tangent may be on its way."""
@@ -307,6 +319,19 @@ class Core:
                 raise CannotDifferentiate(
                     f"{self.qualname} writes {leaf.name!r}, which requires grad: its gradient "
                     f"would be wrong; pass {leaf.name}.detach(), or call it under torch.no_grad()"
+                )
+
+    def _check_hidden(self, **hidden: Any) -> None:
+        """Refuse to lose a gradient: of tensors where the dispatcher does not look for any."""
+        if not torch.is_grad_enabled():
+            return
+        for name, value in hidden.items():
+            if any(tensor.requires_grad for tensor in self.tensors((value,))):
+                kind = next(leaf.argument.type for leaf in self.plan.leaves if leaf.name == name)
+                raise CannotDifferentiate(
+                    f"{self.qualname}: a tensor in {name!r} requires grad, but torch looks for "
+                    f"none in {kind}, so its gradient would be lost: detach it, or take "
+                    "`list[Tensor]`"
                 )
 
     def _note_subclasses(self, flat: tuple[Any, ...]) -> None:

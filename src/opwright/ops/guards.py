@@ -44,6 +44,7 @@ class Guards:
     def forget(self) -> None:
         """Trust no tensor; the kernel is chosen anew by the next one that qualifies."""
         self._device = ""
+        self._space.pop(f"{HELD}kernel", None)
         for name in self._names.values():
             for slot in _SLOTS:
                 self._space[f"{HELD}{slot}_{name}"] = _NEVER

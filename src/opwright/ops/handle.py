@@ -45,6 +45,7 @@ class OpDef(Transforms, Generic[P, R]):
         self.out = out
         """The overload that writes its results into what it is given, if there is one."""
         self.__signature__ = signature
+        self.__qualname__ = core.local
         self._through = core.packer if out is None else core.write_fork(signature, out.core)
         self._call: Callable[..., Any] = self._first_call
 
@@ -72,6 +73,10 @@ class OpDef(Transforms, Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<operator {self.schema}>"
+
+    def __reduce__(self) -> str:
+        """Like a function: pickled by its name, copied as itself."""
+        return self.__qualname__
 
     @property
     def name(self) -> str:

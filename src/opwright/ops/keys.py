@@ -15,6 +15,8 @@ from opwright.ops import private
 def keys_of(devices: Sequence[str]) -> tuple[str, ...]:
     """The dispatch keys of device types; a dispatch key stands for itself.
 
+    Not `meta`: what computes shapes is a fake.
+
     >>> keys_of(["cpu", "cuda", "SparseCPU"])
     ('CPU', 'CUDA', 'SparseCPU')
     """
@@ -22,9 +24,10 @@ def keys_of(devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def _key_of(device: str) -> str:
-    if device in private.dispatch_keys():
-        return device
-    key = private.backend_key(device)
+    key = device if device in private.dispatch_keys() else private.backend_key(device)
+    if key == "Meta":
+        message = f"a kernel for {device!r} is what tells shapes"
+        raise SchemaError([Diagnostic("OW513", message, "write it as the operator's `fake`")])
     if key is None:
         known = (*private.DEVICE_TYPES, *private.dispatch_keys())
         near = difflib.get_close_matches(device, known, n=1)

@@ -79,13 +79,14 @@ def registered(namespace: str = "") -> list[str]:
 
 def missing(qualname: str) -> str:
     """Why an operator is not there, in one sentence, with what is near."""
-    namespace = qualname.partition("::")[0]
-    siblings = registered(namespace)
-    near = difflib.get_close_matches(qualname, siblings or registered(), n=1, cutoff=0.75)
-    if near:
-        return f"nothing registered {qualname!r}; did you mean {near[0]!r}?"
+    namespace, _, name = qualname.partition("::")
+    siblings = [other.partition("::")[2] for other in registered(namespace)]
+    if near := difflib.get_close_matches(name, siblings, n=1):
+        return f"nothing registered {qualname!r}; did you mean '{namespace}::{near[0]}'?"
     if siblings:
         return f"nothing registered {qualname!r}; {namespace!r} has {_some(siblings)}"
+    if near := difflib.get_close_matches(qualname, registered(), n=1, cutoff=0.8):
+        return f"nothing registered {qualname!r}; did you mean {near[0]!r}?"
     return (
         f"nothing registered an operator in {namespace!r}: "
         f"was the package or shared library that registers {qualname!r} imported?"
@@ -93,5 +94,5 @@ def missing(qualname: str) -> str:
 
 
 def _some(names: list[str]) -> str:
-    shown = ", ".join(name.partition("::")[2] for name in names[:5])
+    shown = ", ".join(names[:5])
     return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -21,6 +21,7 @@ from opwright.ops.core import DEFAULT_KEY, Core
 from opwright.ops.crossing import Unsupported
 from opwright.ops.handle import OpDef, P, R, name_like
 from opwright.ops.keys import keys_of
+from opwright.ops.limits import limits
 from opwright.ops.plan import Plan, plain_plan, plan
 from opwright.ops.tags import compiled_form, tags_for
 from opwright.ops.transforms import record_gradients
@@ -122,7 +123,8 @@ def agreed(
     names.check(name)
     meant = inferred(function, name=name)
     written = parse(schema) if isinstance(schema, str) else schema
-    found = list(meant.findings) + (compare(written, meant.schema) if written else [])
+    found = [*meant.findings, *limits(meant.schema)]
+    found += compare(written, meant.schema) if written else []
     errors = [finding for finding in found if finding.severity is Severity.ERROR]
     if errors:
         raise SchemaError(errors)

@@ -12,13 +12,13 @@ from typing import Any
 import torch
 from torch._library.custom_ops import OPDEFS
 
-from opwright.findings import Diagnostic, SchemaError
+from opwright.findings import SchemaError
 from opwright.schema.parse import parse
-from opwright.stubs.operators import Operator
+from opwright.stubs.operators import Operator, Unread
 
 
-def registered(namespaces: Collection[str] = ()) -> Iterator[Operator | Diagnostic]:
-    """Every operator of these namespaces, of all without any; a finding where a schema is none.
+def registered(namespaces: Collection[str] = ()) -> Iterator[Operator | Unread]:
+    """Every operator of these namespaces, of all without any.
 
     >>> found = [each for each in registered(["prim"]) if isinstance(each, Operator)]
     >>> print(*[each.schema for each in found if each.schema.name == "prim::dtype"])
@@ -29,11 +29,11 @@ def registered(namespaces: Collection[str] = ()) -> Iterator[Operator | Diagnost
             yield _operator(str(schema), schema.name)
 
 
-def _operator(text: str, name: str) -> Operator | Diagnostic:
+def _operator(text: str, name: str) -> Operator | Unread:
     try:
         schema = parse(text)
     except SchemaError as refused:
-        return refused.findings[0]
+        return Unread(name, refused.findings)
     function = _function(name)
     if function is None:
         return Operator(schema)

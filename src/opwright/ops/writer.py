@@ -224,11 +224,12 @@ def _seen(leaf: Leaf) -> str | None:
 
 
 def _hides_tensors(plan: Plan) -> bool:
-    """Whether tensors may come in arguments that the dispatcher does not look into."""
-    return any(
-        "Tensor" in str(leaf.argument.type) and not sees_tensors(leaf.argument.type)
-        for leaf in plan.leaves
-    )
+    return any(map(_hides, plan.leaves))
+
+
+def _hides(leaf: Leaf) -> bool:
+    """Whether tensors may come in an argument that the dispatcher does not look into."""
+    return "Tensor" in str(leaf.argument.type) and not sees_tensors(leaf.argument.type)
 
 
 def write_kernel(plan: Plan) -> str:
@@ -240,11 +241,18 @@ def write_kernel(plan: Plan) -> str:
         call, careful = f"_ow_lower({call})", f"_ow_lower({careful})"
     if not plan.schema.mutable:
         body = [f"if {hidden}:", f"    return {careful}", f"return {call}"]
-        return _function(schema_parameters(plan.schema), body)
+        return _function(schema_parameters(plan.schema), [*_checked(plan), *body])
     names = {leaf.name: leaf.name for leaf in plan.leaves}
     bumped = [line[4:] for line in _bumped(plan, names)]
     body = [f"_ow_got = {careful} if {hidden} else {call}", *bumped, "return _ow_got"]
-    return _function(schema_parameters(plan.schema), body)
+    return _function(schema_parameters(plan.schema), [*_checked(plan), *body])
+
+
+def _checked(plan: Plan) -> Iterator[str]:
+    """That no gradient is wanted of tensors which the dispatcher does not see."""
+    names = [leaf.name for leaf in plan.leaves if _hides(leaf)]
+    if names:
+        yield f"_ow_check_hidden({', '.join(f'{name}={name}' for name in names)})"
 
 
 def write_fake(plan: Plan) -> str:
@@ -252,7 +260,7 @@ def write_fake(plan: Plan) -> str:
     call = f"_ow_fn({_unpacked(plan)})"
     if lowers(plan):
         call = f"_ow_lower({call})"
-    return _function(schema_parameters(plan.schema), [f"return {call}"])
+    return _function(schema_parameters(plan.schema), [*_checked(plan), f"return {call}"])
 
 
 def _unpacked(plan: Plan) -> str:
