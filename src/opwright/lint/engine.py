@@ -16,7 +16,7 @@ from opwright.hints.files import no_collection
 from opwright.lint import noqa
 from opwright.lint.catalog import RULES
 from opwright.lint.files import walk
-from opwright.lint.settings import Project
+from opwright.lint.settings import Project, Settings
 from opwright.lint.surveying import Later, Surveyed, Surveyor, Wanted
 from opwright.survey.facts import Definition, Implementation
 from opwright.survey.index import Index
@@ -75,7 +75,7 @@ def wanted(project: Project) -> Wanted:
 def judged(index: Index, project: Project) -> Iterator[Diagnostic]:
     """What the rules that are switched on say."""
     for code, rule in RULES.items():
-        if project.settings.chosen(code, default=rule.default):
+        if runs(code, project.settings):
             yield from rule.check(index)
 
 
@@ -97,8 +97,14 @@ def settled(
         used: noqa.Used = set()
         kept += sorted(noqa.kept(wanted, comments.get(file, ()), used), key=_place)
         if settings.chosen("OW910") and not settings.ignored_in("OW910", path):
-            kept += noqa.unused(comments.get(file, ()), used, settings.chosen)
+            kept += noqa.unused(comments.get(file, ()), used, lambda code: runs(code, settings))
     return kept
+
+
+def runs(code: str, settings: Settings) -> bool:
+    """Whether findings of a code are reported."""
+    rule = RULES.get(code)
+    return settings.chosen(code, default=rule is None or rule.default)
 
 
 def _place(found: Diagnostic) -> tuple[int, int, str]:

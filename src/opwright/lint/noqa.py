@@ -19,7 +19,7 @@ NOQA = re.compile(
 )
 CODE = re.compile(r"[A-Za-z]+[0-9]+")
 OURS = "OW"
-OURS_TOO = re.compile(r"noqa[^\n]{0,80}OW\d")
+OURS_TOO = re.compile(r"noqa[^\n]{0,80}OW\d", re.IGNORECASE)
 """Without a code of ours, comments need not be told from strings: no one reports them as unused."""
 
 
@@ -48,7 +48,7 @@ def silences(text: str, file: str, *, python: bool) -> tuple[Silence, ...]:
     >>> silences("x = 1  # noqa: OW311, E501", "a.py", python=True)[0].codes
     ('OW311', 'E501')
     """
-    if "noqa" not in text:
+    if "noqa" not in text and "NOQA" not in text:
         return ()
     lines = text.split("\n")
     if OURS_TOO.search(text) is None:
@@ -62,7 +62,7 @@ def _blank(lines: list[str], file: str) -> tuple[Silence, ...]:
     """Comments without codes; one inside a string silences nothing that could be found there."""
     found = []
     for number, line in enumerate(lines, 1):
-        if "noqa" in line and (match := NOQA.search(line)) and match["codes"] is None:
+        if "noqa" in line.lower() and (match := NOQA.search(line)) and match["codes"] is None:
             silence = _silence(line, file, number, match.start(), line[match.start() :])
             found.append(silence)
     return tuple(filter(None, found))

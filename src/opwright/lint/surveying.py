@@ -60,10 +60,11 @@ SPACES = re.compile(rb"torch\.ops\.(\w+)")
 
 def silent(data: bytes) -> bool:
     """Whether a file may hold a comment that silences a code of ours."""
-    return b"OW" in data and b"noqa" in data and SILENT.search(data) is not None
+    marked = b"OW" in data and (b"noqa" in data or b"NOQA" in data)
+    return marked and SILENT.search(data) is not None
 
 
-SILENT = re.compile(rb"noqa[^\n]{0,80}OW\d")
+SILENT = re.compile(rb"(?:noqa|NOQA)[^\n]{0,80}OW\d")
 
 
 class Surveyor:
@@ -100,6 +101,8 @@ class Surveyor:
 
     def parse(self, file: str, data: bytes) -> Surveyed:
         """A Python file, parsed."""
+        if len(data) > LARGEST:
+            return Surveyed(file, findings=(too_large(file),))
         from opwright.survey.sites import read_sites
 
         self.watched.start()
@@ -142,6 +145,15 @@ def _spaces(data: bytes) -> Iterator[str]:
 
 def unreadable(file: str, why: str) -> Diagnostic:
     return Diagnostic("OW900", f"this file cannot be read: {why}", span=Span(file))
+
+
+def too_large(file: str) -> Diagnostic:
+    message = f"this file is larger than {LARGEST // 10**6} MB and is not read"
+    return Diagnostic("OW901", message, span=Span(file))
+
+
+LARGEST = 4_000_000
+"""Bytes of Python that are parsed: the tree of a larger file takes gigabytes."""
 
 
 def too_deep(file: str) -> Diagnostic:
