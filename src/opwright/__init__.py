@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 
 # Type checkers take this name for true; importing `typing` would be most of what we cost.
-TYPE_CHECKING = False
+TYPE_CHECKING = not __name__  # jedi would take a plain False at its word
 if TYPE_CHECKING:
     from opwright.findings import Diagnostic as Diagnostic
     from opwright.findings import SchemaError as SchemaError
