@@ -38,7 +38,9 @@ def read(text: str) -> Iterator[Stub]:
     for name, node in classes.items():
         if _base(node) == "_Namespace":
             for member, packet in _members(node):
-                yield _Reader(scope, classes).stub(f"{name[1:-4]}::{member}", classes[packet])
+                if packet != "OpOverloadPacket":
+                    stub = _Reader(scope, classes).stub
+                    yield stub(f"{name[1:-4]}::{member}", classes[packet])
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def live(target: Target) -> Iterator[Answer]:
     """The functions of an imported module, as they are after import."""
     if not target.module:
         raise click.UsageError("--live wants the name of a module, `package.module[:function]`")
-    module = _imported(target.module)
+    module = imported(target.module)
     if target.function:
         yield _inferred(target.function, _attribute(module, target))
         return
@@ -105,7 +105,8 @@ def live(target: Target) -> Iterator[Answer]:
             yield _inferred(name, value)
 
 
-def _imported(name: str) -> object:
+def imported(name: str) -> object:
+    """The module of that name, found from the working directory as well."""
     sys.path.insert(0, str(Path.cwd()))
     try:
         return importlib.import_module(name)

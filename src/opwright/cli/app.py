@@ -15,6 +15,8 @@ from opwright.cli.exits import Exit
 # The summaries stand here, so that help need not load the commands.
 COMMANDS = {
     "infer": "canonical schemas of operators and annotated functions",
+    "lint": "where schemas, functions and calls disagree, in Python and C++",
+    "stubs": "typed `torch.ops` for editors and type checkers",
     "schema": "canonical form of a schema string",
     "explain": "what the code of a finding means",
 }

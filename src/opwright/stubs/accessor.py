@@ -134,8 +134,10 @@ def _fetched(namespace: str, name: str) -> str:
 
 
 def _typed(packet: Packet) -> Iterator[str]:
-    """A function, or one per overload."""
+    """A function, or one per overload; nothing is known of a packet without any."""
     name, many = attribute(packet.name), len(packet.operators) > 1
+    if not packet.operators:
+        yield f"    {name}: Any"
     for operator in packet.operators:
         if many:
             yield "    @overload"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from opwright.findings import Diagnostic
 from opwright.schema.model import Schema
 
 
@@ -43,8 +44,16 @@ class Operator:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """An operator that is there, though nobody can say what it takes; why, where that is known."""
+
+    name: str
+    findings: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Packet:
-    """All overloads of one name, in the order of their registration."""
+    """All overloads of one name, in the order of their registration; none where all are unread."""
 
     name: str
     operators: tuple[Operator, ...]
@@ -71,20 +80,22 @@ class Namespace:
     packets: tuple[Packet, ...]
 
 
-def gather(operators: Iterable[Operator]) -> tuple[Namespace, ...]:
+def gather(operators: Iterable[Operator | Unread]) -> tuple[Namespace, ...]:
     """Put operators in their namespaces, each overload once: the last one given counts.
 
     >>> from opwright.schema.parse import parse
     >>> texts = ("b::g(Tensor x) -> ()", "a::f(Tensor x) -> ()", "a::f.out(Tensor x) -> ()")
-    >>> [(n.name, [(p.name, len(p.operators)) for p in n.packets])
-    ...  for n in gather(Operator(parse(text)) for text in texts)]
-    [('a', [('f', 2)]), ('b', [('g', 1)])]
+    >>> found = [*(Operator(parse(text)) for text in texts), Unread("b::h")]
+    >>> [(n.name, [(p.name, len(p.operators)) for p in n.packets]) for n in gather(found)]
+    [('a', [('f', 2)]), ('b', [('g', 1), ('h', 0)])]
     """
     found: dict[str, dict[str, dict[str, Operator]]] = {}
     for operator in operators:
-        namespace, _, name = operator.schema.name.rpartition("::")
+        full = operator.name if isinstance(operator, Unread) else operator.schema.name
+        namespace, _, name = full.partition(".")[0].rpartition("::")
         packet = found.setdefault(namespace, {}).setdefault(name, {})
-        packet[operator.overload] = operator
+        if isinstance(operator, Operator):
+            packet[operator.overload] = operator
     return tuple(
         Namespace(
             namespace,

@@ -44,10 +44,14 @@ def _put(path: Path, wanted: bytes | None) -> None:
         path.write_bytes(wanted)
         return
     path.unlink()
-    for folder in path.parents:
-        if any(folder.iterdir()):
-            break
+    _clear(path.parent)
+
+
+def _clear(folder: Path) -> None:
+    """Remove a folder that became empty, and those around it, but not where the user stands."""
+    while folder.resolve() not in (Path.cwd(), *Path.cwd().parents) and not any(folder.iterdir()):
         folder.rmdir()
+        folder = folder.parent
 
 
 def _diff(path: Path, old: bytes | None, new: bytes | None) -> Iterator[str]:

@@ -32,7 +32,7 @@ from opwright.hints.codec import (
 from opwright.hints.lower import Inferred
 from opwright.hints.model import written
 from opwright.hints.resolve import Sources
-from opwright.stubs.operators import Operator
+from opwright.stubs.operators import Operator, Unread
 from opwright.survey.cpp import MARK, CppNames, read_cpp
 from opwright.survey.facts import Definition, Fact
 from opwright.survey.index import declare
@@ -42,11 +42,11 @@ from opwright.survey.sites import read_sites
 CPP_SUFFIXES = (".cpp", ".cc", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".mm", ".hip")
 DEFINES = b"define("
 
-Found: TypeAlias = Operator | Diagnostic
+Found: TypeAlias = Operator | Unread | Diagnostic
 
 
 def declared(paths: Iterable[Path], names: CppNames | None = None) -> Iterator[Found]:
-    """Every operator that these files and folders declare, and a finding where one has no schema.
+    """Every operator that these files and folders declare, and findings of unreadable files.
 
     The annotations of a Python function say more than a schema, so they come first. Files are named
     as seen from the folder that holds the path: `mylib/ops.py` in `mylib`.
@@ -55,10 +55,9 @@ def declared(paths: Iterable[Path], names: CppNames | None = None) -> Iterator[F
     for path in paths:
         survey = _Survey(path.resolve(), names or CppNames())
         for found in survey.declared():
-            if isinstance(found, Diagnostic):
-                yield found
-            elif found.schema.qualname not in known:
-                known.add(found.schema.qualname)
+            name = _name(found)
+            if name not in known:
+                known |= {name} - {""}
                 yield found
 
 
@@ -80,7 +79,11 @@ class _Survey:
         for found in operators(self.path):
             if isinstance(found, Unreadable):
                 yield from found.findings
-            elif found.inferred is not None and found.schema is not None and "{" not in found.name:
+            elif "{" in found.name:
+                continue
+            elif found.inferred is None or found.schema is None:
+                yield Unread(found.name, found.findings)
+            else:
                 place = found.span if found.function is None else found.function.span
                 yield from self._overloads(found.inferred, place)
 
@@ -110,12 +113,14 @@ class _Survey:
 
     def _defined(self, facts: Iterable[Fact]) -> Iterator[Found]:
         for fact in facts:
-            if isinstance(fact, Definition):
-                found = declare(fact)
-                yield from found.faults
-                if found.schema is not None and fact.resolved and found.schema.namespace:
-                    file, line = self._place(fact.span)
-                    yield Operator(found.schema, file=file, line=line)
+            if not isinstance(fact, Definition) or not fact.resolved or "::" not in fact.name:
+                continue
+            found = declare(fact)
+            if found.schema is None:
+                yield Unread(fact.name, found.faults)
+            else:
+                file, line = self._place(fact.span)
+                yield Operator(found.schema, file=file, line=line)
 
     def _place(self, place: Span) -> tuple[str, int]:
         file = Path(place.file)
@@ -135,6 +140,19 @@ class _Survey:
         for file in [self.path] if self.path.is_file() else _below(self.path):
             if file.suffix in suffixes and mark in file.read_bytes():
                 yield file
+
+
+def _name(found: Found) -> str:
+    """The full name of an operator; a finding has none."""
+    match found:
+        case Operator(schema):
+            return schema.qualname
+        case Unread(name):
+            return name
+        case Diagnostic():
+            return ""
+        case _:
+            assert_never(found)
 
 
 def _below(folder: Path) -> Iterator[Path]:

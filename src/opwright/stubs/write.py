@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, overload
 
 import torch
 from torch import Tensor
+from torch._ops import OpOverload, OpOverloadPacket
 """
 
 BASE = """\
@@ -88,6 +89,9 @@ def class_name(namespace: str) -> str:
 def _namespace(namespace: Namespace, names: _Names) -> Iterator[str]:
     members: list[str] = []
     for packet in namespace.packets:
+        if not packet.operators:
+            members.append(f"    {attribute(packet.name)}: OpOverloadPacket")
+            continue
         class_ = names.fresh(namespace.name, packet.name)
         yield from _packet(packet, class_, names)
         members.append(f"    {attribute(packet.name)}: {class_}")
