@@ -25,7 +25,7 @@ def autocast_key(device: str) -> str:
     >>> autocast_key("cpu")
     'AutocastCPU'
     """
-    if not torch.amp.is_autocast_available(device):
+    if private.backend_key(device) is None or not torch.amp.is_autocast_available(device):
         raise ValueError(f"{device!r} has no autocast: name a device such as 'cpu' or 'cuda'")
     return f"Autocast{private.backend_key(device)}"
 

@@ -24,7 +24,7 @@ from opwright.ops.keys import keys_of
 from opwright.ops.limits import limits
 from opwright.ops.plan import Plan, plain_plan, plan
 from opwright.ops.tags import compiled_form, tags_for
-from opwright.ops.transforms import record_gradients
+from opwright.ops.transforms import batch_by_element, record_gradients
 from opwright.schema.compare import compare
 from opwright.schema.model import Schema
 from opwright.schema.parse import parse
@@ -161,6 +161,7 @@ def register(
     registry.register(cores, function, kernels)
     for core in cores:
         core.packer = core.write_packer()
+        batch_by_element(core)
     return _handle(cores, inspect.signature(function), function)
 
 

@@ -21,6 +21,7 @@ from opwright.ops.formula import Formula, check
 from opwright.ops.functions import now
 from opwright.ops.vmap import batched
 from opwright.ops.writer import HELD, wraps, write_inputs, write_straight
+from opwright.schema.model import Base, List
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +31,19 @@ def record_gradients(core: Core) -> None:
     site = Site(core.plan, _rebuild(core), core.judge.wrap if wraps(core.plan) else None)
     recorder = core.differentiate = Recorder(site, core.below, lambda: _straight(core))
     core.cell[f"{HELD}record"] = recorder.straight
+
+
+def batch_by_element(core: Core) -> None:
+    """Have `torch.vmap` call the operator for each element, where torch has no loop of its own.
+
+    torch's takes functional operators from tensors to tensors only.
+    """
+    schema = core.plan.schema
+    kinds = [part.type for part in schema.arguments] + [part.type for part in schema.returns]
+    lists = any(isinstance(kind, List) and "Tensor" in str(kind) for kind in kinds)
+    others = any(part.type != Base("Tensor") for part in schema.returns)
+    if lists or others or schema.mutable:
+        core.stand("FuncTorchBatched", batched(core.through, schema, None))
 
 
 def _rebuild(core: Core) -> Callable[..., Any] | None:
