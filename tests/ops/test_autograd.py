@@ -125,7 +125,8 @@ def apply_layer_backward(ctx: Any, grad: Tensor, total: Tensor) -> tuple[Tensor,
     x, weight = ctx.saved_tensors
     grad = grad + total
     bias = grad if ctx.biased else None
-    assert ctx.needs_input_grad == (True, True, False)
+    assert [type(flag) for flag in ctx.needs_input_grad] == [bool] * 3
+    assert not ctx.needs_input_grad[2]
     return grad * weight * ctx.scale, Layer(grad * x * ctx.scale, 0.0, bias), None
 
 
