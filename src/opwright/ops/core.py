@@ -84,6 +84,7 @@ class Core:
         places = {place: leaf.name for place, leaf in plan.tensors()}
         self.guards = Guards(self.cell, places, self._direct_kernel)
         self.is_foreign = False
+        self.handle: object = None
         self._borrowed = library
         self._library: Library | None = None
         self._placed: dict[str, Callable[..., Any]] = {}
@@ -132,6 +133,11 @@ class Core:
             self._library._destroy()
             private.forget(self.qualname)
         self._library = None
+
+    def retire(self) -> None:
+        """After `destroy`: torch keeps the functions of an operator that is gone; not the rest."""
+        for space in (self.cell, *self._spaces.values()):
+            space.clear()
 
     def restore(self) -> None:
         """Undo `destroy`."""

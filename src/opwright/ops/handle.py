@@ -58,6 +58,10 @@ class OpDef(Transforms, Generic[P, R]):
                 return self._through(*args, **kwargs)
             return self._call(*args, **kwargs)
 
+        def __get__(self, instance, owner=None):
+            """In a class an operator stays what it is; `help` shows its signature for this."""
+            return self
+
     def _first_call(self, *args: Any, **kwargs: Any) -> Any:
         self._call = self._written_call()
         return self._call(*args, **kwargs)
@@ -66,10 +70,6 @@ class OpDef(Transforms, Generic[P, R]):
         if self.out is None:
             return self.core.write_call()
         return self.core.write_fork(self.__signature__, self.out.core, calls=True)
-
-    def __get__(self, instance: object, owner: type | None = None) -> OpDef[P, R]:
-        """In a class an operator stays what it is; `help` shows its signature for this."""
-        return self
 
     def __repr__(self) -> str:
         return f"<operator {self.schema}>"

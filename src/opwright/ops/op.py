@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -205,7 +206,7 @@ def _with(whole: inspect.Signature, outs: frozenset[str]) -> inspect.Signature:
     return whole.replace(parameters=[*_without(whole, outs).parameters.values(), *given])
 
 
-_handles: dict[str, OpDef[Any, Any]] = {}
+_handles: weakref.WeakValueDictionary[str, OpDef[Any, Any]] = weakref.WeakValueDictionary()
 
 
 def _handle(
@@ -219,6 +220,7 @@ def _handle(
         known = _handles[first.qualname] = OpDef(first, signature, out)
     else:
         known.__init__(first, signature, out)  # type: ignore[misc]
+    first.handle = known  # an operator keeps its handle; nothing else does
     for handle in (known, out):
         if handle is not None:
             name_like(handle, function)

@@ -112,6 +112,7 @@ def remove(qualname: str) -> None:
         old = _entries[qualname]
         for core in old.cores:
             core.destroy()
+            core.retire()
         _forget(old)
 
 
