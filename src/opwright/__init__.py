@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 
+from opwright.version import __version__ as __version__
+
 # Type checkers take this name for true; importing `typing` would be most of what we cost.
 TYPE_CHECKING = not __name__  # jedi would take a plain False at its word
 if TYPE_CHECKING:
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from opwright.schema.parse import canonical as canonical
     from opwright.schema.parse import parse as parse
     from opwright.schema.signature import signature as signature
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "Diagnostic": "opwright.findings",

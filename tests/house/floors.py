@@ -12,7 +12,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 # Names in one row are neighbours: they may not import each other. `opwright` itself is the face.
 FLOORS = (
-    ("_compat", "findings", "marks"),
+    ("_compat", "findings", "marks", "version"),
     ("codes",),
     ("schema",),
     ("exchange",),

@@ -25,7 +25,7 @@ def _for_checkers() -> list[tuple[str, str]]:
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
-        if alias.asname == alias.name
+        if alias.asname == alias.name != "__version__"
     ]
 
 

@@ -9,8 +9,8 @@ import sys
 
 import click
 
-from opwright import __version__
 from opwright.cli.exits import Exit
+from opwright.version import __version__
 
 # The summaries stand here, so that help need not load the commands.
 COMMANDS = {

@@ -15,12 +15,36 @@ from opwright.codes import CODES, Code
 @show.as_json_option
 def command(code: str | None, as_json: bool) -> None:
     """Say what the CODE of a finding means; without one, list all codes."""
-    rows = [_find(code)] if code else [*CODES.values()]
+    if code is not None:
+        tell(code, as_json=as_json)
+    elif as_json:
+        show.print_json([_record(row) for row in CODES.values()])
+    else:
+        for row in CODES.values():
+            print(_line(row))
+
+
+def tell(code: str, *, as_json: bool = False) -> None:
+    """Print the page of a rule, or the one line of a code that has no rule."""
+    from opwright.lint.catalog import RULES
+    from opwright.lint.document import explained
+
+    row = _find(code)
+    rule = RULES.get(row.code)
     if as_json:
-        show.print_json([_record(row) for row in rows])
-        return
-    for row in rows:
-        print(f"{row.code} {row.severity.value:8} {row.title}")
+        show.print_json([_record(row) | ({"why": rule.why} if rule else {})])
+    elif rule is None:
+        print(_line(row))
+    elif show.on_terminal():
+        from rich.markdown import Markdown
+
+        show.console().print(Markdown(explained(rule)))
+    else:
+        print(explained(rule), end="")
+
+
+def _line(row: Code) -> str:
+    return f"{row.code} {row.severity.value:8} {row.title}"
 
 
 def _record(row: Code) -> dict[str, str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from opwright.cli.exits import Exit
+from opwright.cli.explain import tell
 from opwright.cli.progress import Bar
 from opwright.codes import CODES
 from opwright.findings import Diagnostic, SchemaError, Severity
@@ -92,7 +93,8 @@ def command(
     [tool.opwright.lint] of the nearest pyproject.toml.
     """
     if explain:
-        return _explain(explain)
+        tell(explain)
+        return Exit.CLEAN
     work = _Work(paths or (".",), stdin_filename)
     options = Options(form, mend, unsafe_fixes, diff, statistics, write_baseline, exit_zero)
     try:
@@ -257,22 +259,4 @@ def _watch(work: _Work, project: Project, options: Options) -> Exit:
     for _ in watch(*work.paths, raise_interrupt=False):
         click.clear()
         _once(work, project, options)
-    return Exit.CLEAN
-
-
-# Explaining
-
-
-def _explain(code: str) -> Exit:
-    from opwright.lint.catalog import RULES
-    from opwright.lint.document import explained
-
-    rule = RULES.get(code.upper())
-    if rule is None:
-        row = CODES.get(code.upper())
-        if row is None:
-            raise click.BadParameter(f"there is no code {code!r}; `opwright explain` lists them")
-        print(f"{row.code}: {row.title}")
-        return Exit.CLEAN
-    print(explained(rule), end="")
     return Exit.CLEAN

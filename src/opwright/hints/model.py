@@ -332,6 +332,7 @@ _MODULES = {
     "typing_extensions": "typing",
     "torch._C": "torch",
     "opwright.marks": "opwright",
+    "pathlib._local": "pathlib",
 }
 _ABSTRACT = frozenset(
     [

@@ -17,7 +17,7 @@ Record = dict[str, object]
 
 def sarif(findings: Sequence[Diagnostic], paths: Callable[[str], str]) -> str:
     """One run with the rules that found something and their results."""
-    from opwright import __version__
+    from opwright.version import __version__
 
     codes = sorted({found.code for found in findings})
     driver: Record = {
