@@ -19,6 +19,7 @@ from torch.nn.functional import rms_norm
 import opwright as ow
 from corpora import CORPORA
 from opwright import Mutable
+from opwright.cli.show import wrapped
 from opwright.survey.operators import Operator, operators
 
 SCREEN = Console(highlight=False, markup=False, soft_wrap=True)
@@ -41,6 +42,10 @@ def infer(*files: Path) -> None:
     assert done.returncode in (0, 1), f"opwright infer ended with {done.returncode}"
 
 
+def laid_out(schema: ow.Schema) -> str:
+    return wrapped(str(schema), SCREEN.width) if SCREEN.is_terminal else str(schema)
+
+
 def found() -> dict[str, Operator]:
     """Every operator of the package by its name."""
     return {each.name: each for each in operators(PACKAGE) if isinstance(each, Operator)}
@@ -51,8 +56,8 @@ def check(operator: Operator) -> None:
     assert operator.written
     assert operator.schema
     written = ow.parse(f"{operator.name}{operator.written}")
-    SCREEN.print(f"by hand:  {written}")
-    SCREEN.print(f"inferred: {operator.schema}\n")
+    SCREEN.print(f"By hand:\n{laid_out(written)}")
+    SCREEN.print(f"Inferred:\n{laid_out(operator.schema)}\n")
     tell(ow.compare(written, operator.schema))
     SCREEN.print("\nWith 1e-5 for 1e-6, which torch would not notice:")
     changed = ow.parse(f"{operator.name}{operator.written}".replace("eps=1e-6", "eps=1e-5"))
@@ -100,7 +105,7 @@ def register_and_run(inferred: ow.Schema) -> None:
     SCREEN.print(Syntax(source, "python", theme="ansi_dark"))
     operator = ow.op("demo::rmsnorm_fwd")(rmsnorm_fwd)
     assert replace(operator.schema, name=inferred.name) == inferred
-    SCREEN.print(f"registered: {operator.schema}")
+    SCREEN.print(f"Registered:\n{laid_out(operator.schema)}")
     SCREEN.print("the same schema as inferred from quack's source", style="green")
 
     def model(x: Tensor, weight: Tensor) -> Tensor:
