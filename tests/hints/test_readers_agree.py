@@ -19,8 +19,8 @@ from opwright.hints.lower import lower
 from opwright.hints.model import Function, Name, Unknown, Unresolved
 from opwright.hints.resolve import Definition, Sources
 from opwright.hints.source import read_function
-
 from strategies import examples
+
 from . import test_defaults, test_meaning, test_structure
 from .writing import write
 
@@ -81,20 +81,28 @@ def test_readers_agree_on_every_table(classes: str, signature: str) -> None:
     assert source == live
 
 
-ATOMS = st.sampled_from(
-    ["int", "float", "bool", "str", "complex", "Tensor", "torch.Tensor", "torch.dtype", "Any"]
-    + ["Scalar", "list['int']", "Nowhere", "Rank", "Act", "Cfg", "Pair", "T", "dict", "Nowhere.X"]
-    + ["Literal[1, 'a', Act.RELU]", "torch.Size", "numbers.Number", "List", "Plain", "Number"]
-)
+ATOMS = """
+int; float; bool; str; complex; Tensor; torch.Tensor; torch.dtype; Any; Scalar; list['int'];
+Rank; Act; Cfg; Pair; T; dict; Nowhere.X; Literal[1, 'a', Act.RELU]; torch.Size; numbers.Number;
+Plain; Number; List; Nowhere
+"""
 # Python itself refuses some combinations when it evaluates them (`None | None`, `"int" | None`,
 # `Optional[Final[int]]`); a text has no such moment, so they are left to the tables.
-FORMS = st.sampled_from(
-    ["list[{}]", "Optional[{}]", "{} | None", "Sequence[{}]", "tuple[{}, ...]", "Mutable[{}]"]
-    + ["Annotated[{}, 1]", "Iterable[{}]", "Union[{}, int]", "tuple[{}, {}]", "Out[{}]", "Json[{}]"]
-    + ["Annotated[{}, Aliases('x')]", "Callable[[{}], None]", "Const[{}]", "Dict[str, {}]"]
-)
+FORMS = """
+list[{}]; Optional[{}]; {} | None; Sequence[{}]; tuple[{}, ...]; Mutable[{}]; Annotated[{}, 1];
+Iterable[{}]; Union[{}, int]; tuple[{}, {}]; Out[{}]; Json[{}]; Annotated[{}, Aliases('x')];
+Callable[[{}], None]; Const[{}]; Dict[str, {}]
+"""
+
+
+def words(table: str) -> st.SearchStrategy[str]:
+    return st.sampled_from([word.strip() for word in table.split(";")])
+
+
 ANNOTATIONS = st.recursive(
-    ATOMS, lambda inner: st.builds(lambda f, i: f.replace("{}", i), FORMS, inner), max_leaves=4
+    words(ATOMS),
+    lambda inner: st.builds(lambda form, part: form.replace("{}", part), words(FORMS), inner),
+    max_leaves=4,
 )
 
 
@@ -122,6 +130,6 @@ def test_a_difference_would_be_seen() -> None:
 
 def test_the_schema_is_the_same_either_way() -> None:
     module = write(f"{test_structure.CLASSES}\ndef f(cfg: Outer, *, n: int = -3) -> Tensor: ...")
-    live, source = lower(read(module.f), "a::f").schema, lower(from_text(module, "f"), "a::f").schema
-    assert str(source) == str(live)
-    assert str(live).startswith("a::f(float cfg__inner__scale, ")
+    live, source = lower(read(module.f), "a::f"), lower(from_text(module, "f"), "a::f")
+    assert str(source.schema) == str(live.schema)
+    assert str(live.schema).startswith("a::f(float cfg__inner__scale, ")

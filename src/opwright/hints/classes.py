@@ -124,9 +124,11 @@ def _is_decorator(node: ast.expr, scope: Scope) -> bool:
     match scope.meaning(head):
         case External(path):
             return path in _DATACLASSES
-        case Written(ast.Call(func, args), where):  # `frozen = partial(dataclass, frozen=True)`
+        case Written(
+            ast.Call(func, args), where
+        ):  # `frozen = dataclass(frozen=True)`, or a partial
             partial = where.meaning(func) == External("functools.partial")
-            return partial and bool(args) and _is_decorator(args[0], where)
+            return _is_decorator(args[0] if partial and args else func, where)
         case _:
             return False
 

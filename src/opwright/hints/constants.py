@@ -211,7 +211,6 @@ def _meant(meaning: Meaning | None, node: ast.expr) -> Default:
             owner = scope.node
             if isinstance(owner, ast.ClassDef) and scope.parent is not None:
                 member = _member(Definition(owner, scope.parent), meaning.name)
-                # inside the class body a member's name is still its plain value
                 return member if member is not None else constant(expression, scope)
             value = constant(expression, scope)
             return unknown(node) if isinstance(value, Unknown) else value
@@ -264,9 +263,18 @@ def member_values(found: Definition) -> list[tuple[str, Default]]:
     base = enum_base(found)
     collected: list[tuple[str, Default]] = []
     for name, node in members(found):
-        value = _auto(base, name, collected) if _is_auto(node, found) else None
-        collected.append((name, constant(node, found.inside) if value is None else value))
+        if _is_auto(node, found):
+            value = _auto(base, name, collected)
+        else:
+            value = constant(node, found.inside.with_names(_before(collected, found)))
+        collected.append((name, value))
     return collected
+
+
+def _before(collected: list[tuple[str, Default]], found: Definition) -> dict[str, Meaning]:
+    """In the class body a member above is still its plain value: `BOTH = LEFT | RIGHT`."""
+    plain = [(name, value) for name, value in collected if isinstance(value, (int, str))]
+    return {name: Written(ast.Constant(value), found.scope) for name, value in plain}
 
 
 def _is_auto(node: ast.expr, found: Definition) -> bool:

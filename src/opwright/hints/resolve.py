@@ -230,6 +230,12 @@ class Scope:
         """What readers of this scope have found out once and need again."""
         self._children: dict[int, Scope] = {}
 
+    def close(self) -> None:
+        """Let go of everything; see `Sources.close`."""
+        for child in self._children.values():
+            child.close()
+        self.__dict__.clear()
+
     def child(self, node: ast.ClassDef | FunctionNode) -> Scope:
         """The body of a class or function that is written in this scope."""
         known = self._children.get(id(node))
@@ -473,6 +479,25 @@ class Sources:
             raise known
         return known
 
+    def close(self, path: Path) -> None:
+        """Free the tree of a file for good; nobody may hold anything of it any more.
+
+        Scopes refer to each other in circles, which only a garbage collection would find.
+        """
+        scope = self._scopes.pop(path, None)
+        if isinstance(scope, Scope):
+            scope.module.tree.body.clear()
+            scope.close()
+
+    def close_all(self) -> None:
+        """Free every tree."""
+        for path in [*self._scopes]:
+            self.close(path)
+
+    def holds(self, path: Path) -> bool:
+        """Whether the file has been parsed already, for one that imports it."""
+        return path in self._scopes
+
     def forget(self, path: Path) -> None:
         """Drop the tree of a file; what others hold of it stays valid."""
         self._scopes.pop(path, None)
@@ -531,7 +556,9 @@ class Sources:
     def _of_module(self, path: Path, name: str) -> Meaning | None:
         scope = self.scope_of(path)
         if scope is not None and name in scope.bindings:
-            return scope.own(name)
+            found = scope.own(name)
+            if found is not None:  # not `from . import name` in this very file
+                return found
         if path.stem == "__init__" or not path.suffix:
             inner = self.folders.below(path.parent if path.suffix else path, name)
             if inner is not None:

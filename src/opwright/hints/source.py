@@ -342,7 +342,8 @@ def _generic_alias(alias: Written, node: ast.expr, items: list[ast.expr], scope:
     names = _free_variables(alias)
     if not names:
         return Unresolved(ast.unparse(node), Reason.NOT_A_TYPE)
-    given = {name: Written(item, scope) for name, item in zip(names, items, strict=False)}
+    meant = [scope.meaning(item) or Written(item, scope) for item in items]
+    given = dict(zip(names, meant, strict=False))
     return _meant(Written(alias.node, alias.scope.with_names(given)), ast.unparse(node))
 
 

@@ -24,6 +24,7 @@ from opwright.schema.parse import parse
 from opwright.survey.forms import WORDS, form_of
 from opwright.survey.registering import (
     HINTS,
+    Mutates,
     Registration,
     may_register,
     registering,
@@ -50,7 +51,7 @@ class Operator:
     span: Span
     via: str
     function: Function | None
-    mutates: tuple[str, ...] | None
+    mutates: Mutates
     written: str | None
     findings: tuple[Diagnostic, ...]
     inferred: Inferred | None
@@ -196,8 +197,9 @@ def declared(registration: Registration) -> Operator:
     """Infer the schema of what is registered, and hold a handwritten one against it."""
     function, inferred, findings = registration.function, None, list(_unknowns(registration))
     if function is not None:
-        mutates = UNKNOWN if registration.every else registration.mutates or ()
-        inferred = lower(marked_by(function, mutates), _HOLE.sub("_", registration.name))
+        mutates = () if registration.mutates is None else registration.mutates
+        names = () if isinstance(mutates, str) and mutates != UNKNOWN else mutates
+        inferred = lower(marked_by(function, names), _HOLE.sub("_", registration.name))
         inferred = replace(inferred, findings=(*inferred.findings, *unmatched(function, mutates)))
         findings += inferred.findings
     if registration.schema is not None:
@@ -237,9 +239,22 @@ def _disagreements(registration: Registration, inferred: Inferred | None) -> Ite
     try:
         written = parse(text, name=registration.name)
     except SchemaError as error:
-        yield from error.findings
+        yield from (_placed(finding, registration) for finding in error.findings)
         return
     refused = inferred is None or any(f.severity is Severity.ERROR for f in inferred.findings)
     if inferred is not None and not refused:
         for finding in compare(written, inferred.schema):
             yield replace(finding, span=registration.schema_span)
+
+
+def _placed(finding: Diagnostic, registration: Registration) -> Diagnostic:
+    """A fault of a handwritten schema where it stands in the file, as far as columns can be told.
+
+    Escapes and joined literals move them; then the whole text is pointed at.
+    """
+    whole, inner = registration.schema_span, finding.span
+    plain = whole.end_column - whole.column == len(registration.schema or "") + len("''")
+    if plain and whole.line == whole.end_line:
+        start = whole.column + inner.column
+        whole = replace(whole, column=start, end_column=start + inner.end_column - inner.column)
+    return replace(finding, span=whole, excerpt="")

@@ -30,8 +30,11 @@ from opwright.survey.forms import INFER, INFER_PATHS, Form, form_of
 
 _DEPTH = 4  # helpers that call helpers that call helpers
 _PARTIALS = ("functools.partial", "functools.partialmethod")
-_ANY = "unknown"
 NOWHERE = Span()
+
+
+Mutates: TypeAlias = "tuple[str, ...] | str | None"
+"""`mutates_args`: names, a text (only `"unknown"` is right), None where it is not written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +45,7 @@ class Registration:
     via: str
     span: Span
     function: Function | None = None
-    mutates: tuple[str, ...] | None = None
-    """`mutates_args`; None where it is not written out."""
-    every: bool = False
-    """`mutates_args="unknown"`: any tensor may be written."""
+    mutates: Mutates = ()
     schema: str | None = None
     schema_span: Span = NOWHERE
     elsewhere: str = ""
@@ -139,15 +139,13 @@ def _by_form(site: _Site) -> Iterator[Registration]:
     function = function_of(target)
     mutates = site.argument(form.mutates)
     schema = site.argument(form.schema)
-    names, every = _writes(mutates, scope) if form.mutates else ((), False)
     written = None if schema is None or _is_none(schema, scope) else spelled(schema, scope)
     yield Registration(
         name=_qualified(_name(site, function), site),
         via=site.via,
         span=scope.module.span(site.node),
         function=function,
-        mutates=names,
-        every=every,
+        mutates=_writes(mutates, scope),
         schema=written,
         schema_span=NOWHERE if schema is None else _literal_span(schema, scope),
         elsewhere=target.path if isinstance(target, External) else "",
@@ -187,27 +185,23 @@ def library_namespace(node: ast.expr, scope: Scope) -> str:
     return ""
 
 
-def _writes(node: ast.expr | None, scope: Scope) -> tuple[tuple[str, ...] | None, bool]:
-    """The names in `mutates_args`, and whether it is `"unknown"`."""
+def _writes(node: ast.expr | None, scope: Scope) -> Mutates:
     match node:
-        case None:
-            return (), False
+        case None | ast.Dict([]) | ast.Constant(None):
+            return ()
         case ast.Set(parts) | ast.Tuple(parts) | ast.List(parts):
             names = [constant(part, scope) for part in parts]
             known = tuple(name for name in names if isinstance(name, str))
-            return (known if len(known) == len(names) else None), False
-        case ast.Dict([]) | ast.Constant(None):
-            return (), False
+            return known if len(known) == len(names) else None
         case ast.Constant(str(text)):
-            return (() if text == _ANY else (text,)), text == _ANY
+            return text
         case ast.BoolOp(_, [first, *rest]):
-            names_, every = _writes(first, scope)
-            return (names_, every) if names_ or not rest else _writes(rest[-1], scope)
+            return _writes(first, scope) or (_writes(rest[-1], scope) if rest else ())
         case _:
             meaning = _given(node, scope)
             if isinstance(meaning, Written) and meaning.node is not node:
                 return _writes(meaning.node, meaning.scope)
-            return None, False
+            return None
 
 
 def _is_none(node: ast.expr, scope: Scope) -> bool:
@@ -430,14 +424,12 @@ def _inferring(call: ast.Call, scope: Scope) -> Iterator[Registration]:
         return
     target = _given(node, scope)
     function = function_of(target)
-    names, every = _writes(site.argument("mutates_args"), scope)
     yield Registration(
         name=_defined_name(define, scope),
         via=site.via,
         span=scope.module.span(call),
         function=function,
-        mutates=names,
-        every=every,
+        mutates=_writes(site.argument("mutates_args"), scope),
         helper=function is None and _is_parameter(target, scope),
     )
 
