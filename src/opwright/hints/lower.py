@@ -185,8 +185,9 @@ class _Lowering:
             self._role(function.role)
         if function.role in (Role.CLASS, Role.OPAQUE):
             return Inferred(self._schema((), ()), findings=tuple(self.findings))
-        is_self = function.role is Role.METHOD and function.parameters[0].hint is None
-        parameters = function.parameters[1:] if is_self else function.parameters
+        parameters = function.parameters
+        if function.role is Role.METHOD and parameters and parameters[0].hint is None:
+            parameters = parameters[1:]  # the self
         bindings = tuple(bound for p in parameters if (bound := self._parameter(p)))
         slots = self._distinct(self.flat.slots)
         returning = self._returning(slots)

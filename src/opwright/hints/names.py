@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import resolve_name
 from types import CodeType, FrameType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from opwright import marks
 
@@ -40,6 +40,9 @@ class StandIn:
     def __getitem__(self, arguments: object) -> StandIn:
         inside = arguments if isinstance(arguments, tuple) else (arguments,)
         return StandIn(self.path, self.imported, inside)
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(f"{self.path} has no items")  # without this, one for each index
 
     def __or__(self, other: object) -> Either:
         return Either((self, other))
