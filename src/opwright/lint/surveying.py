@@ -5,7 +5,6 @@ Never raises for what a file holds: a fault is a finding, and the rest is still 
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 from collections.abc import Iterator
@@ -105,21 +104,29 @@ class Surveyor:
             return Surveyed(file, findings=(too_large(file),))
         from opwright.survey.sites import read_sites
 
+        path = Path(file)
         self.watched.start()
-        self.parsed += 1
-        if self.parsed % BATCH == 0:
-            self.watched = Watched()
-            gc.collect()
+        known = self.watched.holds(path)
         try:
-            scope = self.watched.open(Path(file), data)
+            scope = self.watched.open(path, data)
             facts = tuple(read_sites(scope))
             text = scope.module.text
         except SchemaError as error:
             return Surveyed(file, findings=tuple(named(f, file) for f in error.findings))
         except RecursionError:
             return Surveyed(file, findings=(too_deep(file),))
+        finally:
+            self.tidy(path, known=known)
         found = silences(text, file, python=True)
-        return Surveyed(file, facts, (), found, self.watched.read(Path(file)))
+        return Surveyed(file, facts, (), found, self.watched.read(path))
+
+    def tidy(self, path: Path, *, known: bool) -> None:
+        """Free the tree of a file, unless others import it, and of all files now and then."""
+        self.parsed += 1
+        if self.parsed % BATCH == 0:
+            self.watched.close_all()
+        elif not known:
+            self.watched.close(path)
 
     def cpp(self, file: str, data: bytes) -> Surveyed | None:
         if BLOCKS not in data and not silent(data):
@@ -135,7 +142,7 @@ class Surveyor:
         return Surveyed(file, facts, (), silences(text, file, python=False), tuple(headers.read))
 
 
-BATCH = 120
+BATCH = 100
 """Files after which what they imported is forgotten, so that memory stays bounded."""
 
 

@@ -17,9 +17,11 @@ from opwright.survey.facts import Body, Handed, Returned, Write
 class Tie(IntEnum):
     """How an expression hangs together with a parameter."""
 
-    MAYBE = 0  # `x.contiguous()` is x or a copy
-    VIEW = 1
-    SAME = 2
+    HELD = 0  # `{"x": x}` holds x; putting something else into it changes no tensor
+    MAYBE = 1  # `x.contiguous()` is x or a copy
+    VIEW = 2
+    LIST = 3  # a parameter that is a list of tensors
+    SAME = 4
 
 
 Ties = Mapping[str, Tie]
@@ -71,14 +73,17 @@ Operator = Callable[[ast.expr], str]
 
 def read_body(
     statements: list[ast.stmt],
-    followed: Iterable[str],
+    followed: Mapping[str, Tie],
     *,
     meaning: Meaning,
     operator: Operator,
     span: Callable[[ast.AST], Span],
 ) -> Body:
-    """What a function does with the parameters to be followed: those that can hold tensors."""
-    walk = _Walk(dict.fromkeys(followed), meaning, operator, span)
+    """What a function does with the parameters to be followed: those that can hold tensors.
+
+    Each comes with `SAME`, or with `LIST` where it is a list of tensors.
+    """
+    walk = _Walk(followed, meaning, operator, span)
     walk.block(statements)
     return Body(
         writes=tuple(dict.fromkeys(walk.writes)),
@@ -107,12 +112,12 @@ class _Walk:
 
     def __init__(
         self,
-        parameters: Iterable[str],
+        parameters: Mapping[str, Tie],
         meaning: Meaning,
         operator: Operator,
         span: Callable[[ast.AST], Span],
     ) -> None:
-        self.ties: dict[str, Ties] = {name: {name: Tie.SAME} for name in parameters}
+        self.ties: dict[str, Ties] = {n: {n: tie} for n, tie in parameters.items()}
         self.meaning, self.operator, self.span = meaning, operator, span
         self.writes: list[Write] = []
         self.handed: list[Handed] = []
@@ -206,15 +211,18 @@ class _Walk:
             case ast.Call(ast.Name("zip"), args), ast.Tuple(items) if len(args) == len(items):
                 for item, arg in zip(items, args, strict=True):
                     self.iterate(item, arg)
+            case ((ast.Tuple(parts) | ast.List(parts)), _):
+                self.bind(target, joined(map(self.tied, parts)))
             case _:
-                self.bind(target, self.tied(iterable))
+                ties = self.tied(iterable)
+                self.bind(target, {name: each_of(tie) for name, tie in ties.items()})
 
     def assign(self, target: ast.expr, value: ast.expr) -> None:
         match target:
             case ast.Tuple(targets) | ast.List(targets):
                 self.unpack(targets, value)
             case ast.Subscript(owner):
-                self.write(owner, f"`{text(target)} = ...`", target)
+                self.write(owner, f"`{text(target)} = ...`", target, item=True)
                 self.expression(target.slice)
                 self.escape(self.tied(value), where=owner)
             case ast.Attribute(owner, "data"):
@@ -251,7 +259,8 @@ class _Walk:
         owner = target.value if isinstance(target, ast.Subscript) else target
         if isinstance(target, ast.Attribute) and target.attr not in VIEW_ATTRIBUTES:
             return
-        self.write(owner, f"`{text(target)} {OPERATORS.get(type(node.op), '?')}= ...`", node)
+        how = f"`{text(target)} {OPERATORS.get(type(node.op), '?')}= ...`"
+        self.write(owner, how, node, item=True)
 
     def give_back(self, value: ast.expr | None) -> None:
         match value:
@@ -268,7 +277,7 @@ class _Walk:
 
     def give(self, value: ast.expr, position: int) -> None:
         for name, tie in self.tied(value).items():
-            if tie is not Tie.MAYBE:
+            if tie not in (Tie.MAYBE, Tie.HELD):
                 span = self.span(value)
                 self.returned.append(Returned(name, position, span, view=tie is Tie.VIEW))
 
@@ -352,7 +361,8 @@ class _Walk:
                 self.write(node.args[0], f"`{text(node.func)}(..., inplace=True)`", node)
         name = path.rpartition(".")[2]
         if (is_in_place(name) or path in WRITES_FIRST) and node.args:
-            self.write(node.args[0], f"`{text(node.func)}(...)`", node)
+            for part in parts_of(node.args[0]):
+                self.write(part, f"`{text(node.func)}(...)`", node)
         if path.startswith(OPAQUE):
             self.arguments_escape(node)
 
@@ -368,7 +378,7 @@ class _Walk:
     def hand_on(self, argument: ast.expr, operator: str, position: int, keyword: str) -> None:
         for part in parts_of(argument):
             for name, tie in self.tied(part).items():
-                if tie is not Tie.MAYBE:
+                if tie not in (Tie.MAYBE, Tie.HELD):
                     span = self.span(argument)
                     self.handed.append(Handed(name, operator, position, keyword, span))
                 else:
@@ -386,11 +396,12 @@ class _Walk:
         if where is None or not self.tied(where):
             self.escapes.update(ties)
 
-    def write(self, owner: ast.expr, how: str, node: ast.AST) -> None:
+    def write(self, owner: ast.expr, how: str, node: ast.AST, *, item: bool = False) -> None:
+        """A write of what an expression is; of a list, putting an `item` in changes no tensor."""
         for name, tie in self.tied(owner).items():
             if tie is Tie.MAYBE:
                 self.escapes.add(name)
-            else:
+            elif tie is not Tie.HELD and not (item and tie is Tie.LIST):
                 self.writes.append(Write(name, how, self.span(node)))
 
     # what an expression is
@@ -403,7 +414,7 @@ class _Walk:
             case ast.Attribute(owner, name):
                 return loosened(self.tied(owner), Tie.VIEW) if name in VIEW_ATTRIBUTES else {}
             case ast.Subscript(owner, index):
-                return loosened(self.tied(owner), indexed(index))
+                return {name: item_of(tie, index) for name, tie in self.tied(owner).items()}
             case ast.IfExp(_, body, orelse):
                 return joined([self.tied(body), self.tied(orelse)])
             case ast.BoolOp(_, values):
@@ -412,10 +423,8 @@ class _Walk:
                 return self.tied(value)
             case ast.Call():
                 return self.tied_call(node)
-            case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
-                return joined(map(self.tied, parts))
-            case ast.Dict(_, values):
-                return joined(map(self.tied, values))
+            case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts) | ast.Dict(_, parts):
+                return loosened(joined(map(self.tied, parts)), Tie.HELD)
             case _:
                 return {}
 
@@ -463,6 +472,22 @@ def joined(ties: Iterable[Ties]) -> Ties:
 
 def loosened(ties: Ties, limit: Tie) -> Ties:
     return {name: min(tie, limit) for name, tie in ties.items()}
+
+
+def item_of(tie: Tie, index: ast.expr) -> Tie:
+    """What `x[index]` is, by what x is."""
+    match tie:
+        case Tie.HELD:
+            return Tie.MAYBE
+        case Tie.LIST:
+            return Tie.LIST if isinstance(index, ast.Slice) else Tie.SAME
+        case _:
+            return min(tie, indexed(index))
+
+
+def each_of(tie: Tie) -> Tie:
+    """What a loop over x binds, by what x is."""
+    return {Tie.HELD: Tie.MAYBE, Tie.LIST: Tie.SAME, Tie.SAME: Tie.VIEW}.get(tie, tie)
 
 
 def indexed(index: ast.expr) -> Tie:

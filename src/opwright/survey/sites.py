@@ -7,6 +7,7 @@ standing for what the call gives. Reads; nothing is imported or executed.
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -171,6 +172,7 @@ class _Reader:
     targets: Targets = field(init=False)
     handles: dict[int, str] = field(default_factory=dict)
     registering: dict[int, bool] = field(default_factory=dict)
+    parts: dict[int, list[ast.FunctionDef | ast.Call]] = field(default_factory=dict)
     helpers: frozenset[str] = frozenset()
     """Functions of this file that register operators: calls of them are looked into."""
     lines: Lines = field(init=False)
@@ -182,9 +184,12 @@ class _Reader:
     def facts(self) -> list[Fact]:
         tree = self.scope.node
         assert isinstance(tree, ast.Module)
+        lines = self.scope.module.lines
         functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
         self.helpers = frozenset(
-            node.name for node in functions if self.lines.touch(node) and self.registers(node)
+            node.name
+            for node in functions
+            if self.lines.touch(node) and self.registers(node, lines)
         )
         if self.helpers:
             self.lines = Lines.of(self.scope.module.text, self.helpers)
@@ -562,20 +567,18 @@ class _Reader:
 
     # helpers
 
-    def registers(self, helper: ast.FunctionDef) -> bool:
+    def registers(self, helper: ast.FunctionDef, lines: list[str]) -> bool:
         """A cheap look at a function: whether any call in it may register an operator."""
         if id(helper) not in self.registering:
-            self.registering[id(helper)] = any(
-                isinstance(part, ast.Call) and called_name(part.func) in REGISTERING
-                for part in ast.walk(helper)
-            )
+            text = "\n".join(lines[helper.lineno - 1 : helper.end_lineno])
+            self.registering[id(helper)] = REGISTERING.search(text) is not None
         return self.registering[id(helper)]
 
     def inlined(
         self, found: Definition, helper: ast.FunctionDef, site: Site, depth: int
     ) -> Iterator[Fact]:
         """The body of a helper, with its parameters standing for what the call gives."""
-        if not self.registers(helper):
+        if not self.registers(helper, found.scope.module.lines):
             return
         bound = bindings(helper, site, found.scope)
         names = [parameter.arg for parameter in parameters(helper)]
@@ -595,12 +598,13 @@ class _Reader:
         place: Place,
         depth: int,
     ) -> Iterator[Fact]:
-        for statement in function.body:
-            for part in walk_shallow(statement):
-                if isinstance(part, ast.FunctionDef):
-                    yield from self.decorator_inside(part, scope, given, place, depth)
-                elif isinstance(part, ast.Call):
-                    yield from self.call(part, scope, place, depth)
+        if id(function) not in self.parts:
+            self.parts[id(function)] = list(parts_of(function))
+        for part in self.parts[id(function)]:
+            if isinstance(part, ast.FunctionDef):
+                yield from self.decorator_inside(part, scope, given, place, depth)
+            else:
+                yield from self.call(part, scope, place, depth)
 
     def decorator_inside(
         self,
@@ -689,13 +693,12 @@ def interesting(head: ast.expr) -> bool:
             return False
 
 
-REGISTERING = frozenset(
-    """
-    define impl _register_fake register_fake impl_abstract custom_op triton_op register_kernel
-    register_autograd register_vmap infer_schema direct_register_custom_op register_custom_op
-    """.split()
+REGISTERING = re.compile(
+    r"\b(?:define|impl|_register_fake|register_fake|impl_abstract|custom_op|triton_op|infer_schema"
+    r"|register_kernel|register_autograd|register_vmap|direct_register_custom_op"
+    r"|register_custom_op)\("
 )
-"""Names that a function must call to be looked into as a helper."""
+"""A function must call one of these to be looked into as a helper."""
 
 
 def called_name(head: ast.expr) -> str:
@@ -769,14 +772,15 @@ def bindings(helper: ast.FunctionDef, site: Site, home: Scope) -> dict[str, Mean
     return bound
 
 
-def walk_shallow(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node of a statement, of functions inside it only the functions themselves."""
-    waiting = [node]
+def parts_of(function: ast.FunctionDef) -> Iterator[ast.FunctionDef | ast.Call]:
+    """Every call in a function, and the functions inside it, whose calls are their own."""
+    waiting: list[ast.AST] = [*reversed(function.body)]
     while waiting:
-        part = waiting.pop(0)
-        yield part
+        part = waiting.pop()
+        if isinstance(part, (ast.FunctionDef, ast.Call)):
+            yield part
         if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            waiting.extend(ast.iter_child_nodes(part))
+            waiting.extend(reversed([*ast.iter_child_nodes(part)]))
 
 
 def inferred(node: ast.expr, scope: Scope) -> tuple[Meaning | None, ast.expr | None]:

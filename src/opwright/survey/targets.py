@@ -6,7 +6,7 @@ Knows functions; knows nothing of the operators that they are registered for.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from opwright.findings import Span
@@ -14,8 +14,8 @@ from opwright.hints.model import Function
 from opwright.hints.model import Role as HintRole
 from opwright.hints.resolve import Definition, External, Meaning, Scope, Written
 from opwright.hints.source import read_function
-from opwright.schema.kinds import Base, Type, nodes
-from opwright.survey.body import read_body
+from opwright.schema.kinds import Base, List, Maybe, Type, nodes
+from opwright.survey.body import Tie, read_body
 from opwright.survey.facts import Body, Signature
 from opwright.survey.registering import function_of
 from opwright.survey.returns import returned
@@ -64,7 +64,7 @@ class Targets:
         if function.role is not HintRole.FUNCTION or not _is_plain(found, node):
             return NOWHERE
         signature = signature_of(function)
-        followed = [p.name for p in signature.parameters if holds_tensors(p.type)]
+        followed = {p.name: tie_of(p.type) for p in signature.parameters if holds_tensors(p.type)}
         body = self._body(node, node.body, followed, found.inside)
         return Target(signature, body, function)
 
@@ -72,7 +72,7 @@ class Targets:
         self,
         node: ast.FunctionDef | ast.Lambda,
         statements: list[ast.stmt],
-        followed: list[str],
+        followed: Mapping[str, Tie],
         inside: Scope,
     ) -> Body:
         def path(expression: ast.expr) -> str:
@@ -87,7 +87,7 @@ class Targets:
 
     def _lambda(self, node: ast.Lambda, scope: Scope) -> Target:
         signature = signature_of_lambda(node, scope)
-        names = [parameter.name for parameter in signature.parameters]
+        names = {parameter.name: Tie.SAME for parameter in signature.parameters}
         return Target(signature, self._body(node, [ast.Return(node.body)], names, scope))
 
 
@@ -115,6 +115,12 @@ def dotted_path(expression: ast.expr, scope: Scope) -> str:
         return ""
     meaning = scope.meaning(expression)
     return meaning.path if isinstance(meaning, External) else ""
+
+
+def tie_of(kind: Type | None) -> Tie:
+    """How a parameter is followed."""
+    bare = kind.of if isinstance(kind, Maybe) else kind
+    return Tie.LIST if isinstance(bare, List) else Tie.SAME
 
 
 def holds_tensors(kind: Type | None) -> bool:
