@@ -139,10 +139,13 @@ def test_memories_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, name, 2)
     lower = sys.modules["opwright.hints.lower"]
     monkeypatch.setattr(lower, "_MOST_KNOWN", 2)
-    texts = [f"def f(x{n}: list[{kind}], y: int) -> {kind}: ..." for n, kind in enumerate(KINDS)]
+    texts = [
+        f"def f(bounded{n}: list[{kind}], y: int) -> {kind}: ..." for n, kind in enumerate(KINDS)
+    ]
     found = [str(examine(function(text, "")).schema) for text in texts]
     assert found == [
-        f"f({kind}[] x{n}, SymInt y) -> {kind}" for n, kind in enumerate(map(KINDS.get, KINDS))
+        f"f({kind}[] bounded{n}, SymInt y) -> {kind}"
+        for n, kind in enumerate(map(KINDS.get, KINDS))
     ]
     assert len(lower._parameters) <= 3
     assert len(live._known) <= 3

@@ -63,7 +63,7 @@ def behind(annotation: Any) -> list[object] | None:
     """
     if typing_inspect.is_new_type(annotation) and hasattr(annotation, "__supertype__"):
         return [annotation.__supertype__]
-    if isinstance(annotation, typing_extensions.TypeVar):
+    if typing_inspect.is_typevar(annotation):
         bound = typing_inspect.get_bound(annotation)
         return [bound] if bound is not None else list(typing_inspect.get_constraints(annotation))
     return None
