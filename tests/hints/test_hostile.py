@@ -139,13 +139,10 @@ def test_memories_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, name, 2)
     lower = sys.modules["opwright.hints.lower"]
     monkeypatch.setattr(lower, "_MOST_KNOWN", 2)
-    texts = [
-        f"def f(bounded{n}: list[{kind}], y: int) -> {kind}: ..." for n, kind in enumerate(KINDS)
-    ]
+    texts = [f"def f(one{n}: list[{kind}]) -> {kind}: ..." for n, kind in enumerate(KINDS)]
     found = [str(examine(function(text, "")).schema) for text in texts]
     assert found == [
-        f"f({kind}[] bounded{n}, SymInt y) -> {kind}"
-        for n, kind in enumerate(map(KINDS.get, KINDS))
+        f"f({kind}[] one{n}) -> {kind}" for n, kind in enumerate(map(KINDS.get, KINDS))
     ]
     assert len(lower._parameters) <= 3
     assert len(live._known) <= 3

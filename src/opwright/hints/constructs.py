@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ForwardRef, get_args, get_origin
 
-import typing_extensions
 import typing_inspect  # type: ignore[import-untyped]
 
 from opwright import _compat
@@ -36,7 +35,8 @@ def is_qualified(annotation: object) -> bool:
 def stated(annotation: object) -> bool | None:
     """What `Required` or `NotRequired` around a type says; None where neither is.
 
-    >>> stated(typing_extensions.NotRequired[int]), stated(int)
+    >>> from typing_extensions import NotRequired
+    >>> stated(NotRequired[int]), stated(int)
     (False, None)
     """
     while is_qualified(annotation):
