@@ -109,7 +109,7 @@ ROWS = (
     Code("OW514", "what others registered is not overridden"),
     Code("OW515", "an operator class without kernel, or with a name that means nothing"),
     Code("OW516", "implementations of one operator that are annotated differently"),
-    Code("OW514", "what torch defines but cannot compile"),
+    Code("OW517", "what torch defines but cannot compile"),
     Code("OW521", "a backward for an operator that has no gradient"),
     Code("OW522", "a backward that takes another number of gradients"),
     Code("OW523", "a backward that gives another number of gradients"),

@@ -333,6 +333,8 @@ def _type(form: TypeForm) -> Type:
         case "apply":
             of = tuple(_type(part) for part in form["of"])
             return Apply(form["name"], of, _alias(form.get("alias")))
+        case _:
+            assert_never(form)
 
 
 def _alias(form: AliasForm | None) -> Alias | None:
@@ -353,3 +355,5 @@ def _value(form: ValueForm) -> Value:
             return Symbol(form["name"])
         case "list":
             return tuple(_value(item) for item in form["items"])
+        case _:
+            assert_never(form)

@@ -70,6 +70,7 @@ CANONICAL = [
     ("f((int, str)? x, () y) -> ((int) z)",) * 2,
     ("f(Dict(str, int[])(a) x, Union(int, str)? y, Future(Tensor) z) -> ()",) * 2,
     ("f(__torch__.torch.classes.a.B x, my.mod.Cls y, t z) -> ()",) * 2,
+    ("f(Union(Union(int, str), float?) x, Union(int?, NoneType) y) -> ()",) * 2,
     ("f(int self, int from, int lambda, int async) -> ()",) * 2,
 ]
 
@@ -202,6 +203,7 @@ FAULTS = [
         ],
     ),
     ("f(int x=None) -> ()", [(9, "OW006", "x: int cannot hold None")]),
+    ("f(QScheme x=1) -> ()", [(13, "OW006", "x: QScheme cannot hold 1")]),
     (
         "f(int[] x=None, int[] y=1) -> ()",
         [(11, "OW006", "x: int[] cannot hold None"), (25, "OW006", "y: int[] cannot hold 1")],

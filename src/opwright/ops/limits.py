@@ -18,7 +18,7 @@ def limits(schema: Schema) -> Iterator[Diagnostic]:
         kind = argument.type
         if argument.writes and isinstance(kind, List) and isinstance(kind.of, Maybe):
             yield Diagnostic(
-                "OW514",
+                "OW517",
                 f"{argument.name!r} of {schema.qualname} is a written list of optional tensors, "
                 "which torch.compile cannot handle",
                 f"take the tensors that are there: `{argument.name}: Mutable[list[Tensor]]`",
