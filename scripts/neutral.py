@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Type-check a code base with and without our stubs: which findings come, which go.
 
-    scripts/neutral.py .corpora/torchao-0.18.0          stubs of the operators that it declares
-    scripts/neutral.py --all .corpora/torchao-0.18.0    and of every operator of torch
-    scripts/neutral.py --tools mypy ty -- SOURCE        with these tools
+    scripts/neutral.py .corpora/torchao-0.18.0/torchao           stubs of one operator of others
+    scripts/neutral.py --own .corpora/torchao-0.18.0/torchao     stubs of those that it declares
+    scripts/neutral.py --tools mypy ty -- SOURCE                 with these tools
 
 The code base is copied, checked, given `typings/`, and checked again. Exit code 1 if a tool reports
-anything new: a stub must not make the rest of `torch` worse.
+anything new. With the stubs of others there must be nothing: the rest of `torch` gets no worse. With
+its own, what is new are wrong uses of operators, and what follows from their types.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 TYPINGS = "typings"
+FOREIGN = Path(__file__).resolve().parents[1] / "docs" / "examples" / "editors.py"
 PYTHON = sys.executable
 PYRIGHT = ("--pythonpath", PYTHON, "--level", "error")
 
@@ -88,18 +90,18 @@ def prepare(source: Path, folder: Path) -> str:
     return source.name
 
 
-def add_stubs(folder: Path, source: str, *options: str) -> None:
-    """Write the stubs of a code base into its folder."""
+def add_stubs(folder: Path, operators: Path) -> None:
+    """Write the stubs of what is declared somewhere into a folder."""
     program = "import sys; from opwright.cli import main; sys.exit(main())"
-    command = [PYTHON, "-c", program, "stubs", source, "--torch-ops", *options]
-    subprocess.run(command, cwd=folder, check=True)
+    command = [PYTHON, "-c", program, "stubs", str(operators.resolve()), "--torch-ops"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("source", type=Path)
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=[*TOOLS])
-    parser.add_argument("--all", action="store_true", help="every operator of torch, too")
+    parser.add_argument("--own", action="store_true", help="stubs of its own operators")
     parser.add_argument("--show", type=int, default=20, help="how many findings to print")
     options = parser.parse_args(arguments)
     worse = 0
@@ -107,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = Path(scratch).resolve()
         source = prepare(options.source, folder)
         before = {tool: check(tool, folder, source) for tool in options.tools}
-        add_stubs(folder, source, *["--all"] * options.all)
+        add_stubs(folder, options.source if options.own else FOREIGN)
         for tool in options.tools:
             after = check(tool, folder, source)
             new, gone = after - before[tool], before[tool] - after

@@ -22,7 +22,8 @@ FLOORS = (
     ("lint", "stubs"),
     ("ops",),
     ("opwright",),
-    ("editor", "cli"),
+    ("editor",),
+    ("cli",),
 )
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 TORCH_FLOOR = "ops"

@@ -10,7 +10,8 @@ import pytest
 from opwright.schema.model import Schema
 from opwright.schema.parse import parse
 from opwright.stubs.operators import Operator, Unread, gather
-from opwright.stubs.write import BASE, IMPORTS, write
+from opwright.stubs.write import module
+from strategies import NIGHTLY
 from stubs.reading import Stub, read
 
 SCHEMAS = (
@@ -41,7 +42,7 @@ SCHEMAS = (
 
 def stub_of(schemas: Iterable[Schema]) -> str:
     """The text of a stub with these schemas."""
-    return IMPORTS + BASE + write(gather(map(Operator, schemas)))
+    return module(gather(map(Operator, schemas)))
 
 
 def schemas_of(stubs: Iterable[Stub]) -> dict[str, Schema]:
@@ -111,4 +112,8 @@ def test_every_operator_of_torch_is_read_back() -> None:
     unread = {op.name for op in found if isinstance(op, Unread)}
     assert unread <= {"static_runtime::clamp_nan_to_num"}
     assert len(schemas) + len(unread) == len(found)
-    assert schemas_of(read(stub_of(schemas.values()))) == schemas
+    # Reading all takes half a minute: day by day it is every eighth packet.
+    names = {*sorted({each.name for each in schemas.values()})[:: 1 if NIGHTLY else 8]}
+    chosen = {key: each for key, each in schemas.items() if each.name in names}
+    assert len(chosen) > 400
+    assert schemas_of(read(stub_of(chosen.values()))) == chosen

@@ -10,7 +10,7 @@ from opwright.findings import Diagnostic
 from opwright.stubs.operators import Operator, Unread, gather
 from opwright.stubs.signature import parameters
 from opwright.stubs.source import declared
-from opwright.stubs.write import BASE, IMPORTS, write
+from opwright.stubs.write import module
 from stubs.reading import read
 from stubs.sample import write_library
 
@@ -74,7 +74,7 @@ def test_what_cannot_be_typed_is_there_all_the_same(tmp_path: Path) -> None:
     (odd,) = [each for each in found if isinstance(each, Unread)]
     assert odd.name == "other::odd"
     assert [each.code for each in odd.findings] == ["OW102"]
-    text = write(gather(each for each in found if not isinstance(each, Diagnostic)))
+    text = module(gather(each for each in found if not isinstance(each, Diagnostic)))
     assert "    odd: OpOverloadPacket\n" in text
 
 
@@ -100,7 +100,7 @@ def test_stubs_of_the_corpora_are_read_back() -> None:
     count = 0
     for corpus in fetched_corpora():
         schemas = {each.schema.qualname: each.schema for each in found_in(corpus)}
-        stub = IMPORTS + BASE + write(gather(found_in(corpus)))
+        stub = module(gather(found_in(corpus)))
         back = {schema.qualname: schema for each in read(stub) for schema in each.overloads}
         assert back == schemas
         count += len(schemas)

@@ -17,6 +17,7 @@ COMMANDS = {
     "infer": "canonical schemas of operators and annotated functions",
     "lint": "where schemas, functions and calls disagree, in Python and C++",
     "stubs": "typed `torch.ops` for editors and type checkers",
+    "lsp": "language server on standard input and output",
     "schema": "canonical form of a schema string",
     "explain": "what the code of a finding means",
 }

@@ -20,7 +20,7 @@ from opwright.stubs.package import package
 from opwright.stubs.places import in_place, in_typings, installed
 from opwright.stubs.plan import Plan
 from opwright.stubs.source import Found, declared
-from opwright.stubs.write import BASE, IMPORTS, write
+from opwright.stubs.write import module
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def command(**options: object) -> Exit:
     _refuse(wanted)
     try:
         if not (wanted.accessor or wanted.torch_ops):
-            print(f"{IMPORTS}{BASE}{write(_namespaces(wanted))}", end="")
+            print(module(_namespaces(wanted)), end="")
             return Exit.CLEAN
         return _carry_out(_plan(wanted), wanted)
     except SchemaError as refused:

@@ -17,8 +17,10 @@ from typing import Annotated, Any, Literal, overload
 
 import torch
 from torch import Tensor
-from torch._ops import OpOverload, OpOverloadPacket
 """
+
+CLASSES = "from torch._ops import OpOverload, OpOverloadPacket\n"
+"""What a stub outside `torch._ops` needs besides."""
 
 BASE = """\
 class _Namespace:
@@ -60,6 +62,11 @@ def write(namespaces: Iterable[Namespace], reserved: Iterable[str] = ()) -> str:
     namespaces = tuple(namespaces)
     names = _Names({*reserved, *(class_name(each.name) for each in namespaces)})
     return "".join(f"{line}\n" for each in namespaces for line in _namespace(each, names))
+
+
+def module(namespaces: Iterable[Namespace]) -> str:
+    """A module of stubs that stands on its own."""
+    return IMPORTS + CLASSES + BASE + write(namespaces)
 
 
 class _Names:
