@@ -62,6 +62,8 @@ HARMLESS = frozenset(
     """.split()
 )
 
+CONTAINERS = frozenset(["dict", "list", "tuple", "set", "frozenset", "reversed", "sorted"])
+
 DEEPEST = 4
 """Loops inside loops that are walked twice; each level doubles the work."""
 
@@ -429,6 +431,9 @@ class _Walk:
                 return {}
 
     def tied_call(self, node: ast.Call) -> Ties:
+        if isinstance(node.func, ast.Name) and node.func.id in CONTAINERS:
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            return loosened(joined(map(self.tied, given)), Tie.HELD)
         if not isinstance(node.func, ast.Attribute):
             return {}
         name, owner = node.func.attr, self.tied(node.func.value)

@@ -190,6 +190,8 @@ class Definition:
     mutates: tuple[str, ...] | Literal[Unknown.UNKNOWN] | None = None
     """`mutates_args`: None where the form has none, UNKNOWN for anything but literal names."""
     mutates_span: Span = field(default_factory=Span)
+    mutates_text: str | None = None
+    """`mutates_args` that is one string instead of a sequence of names."""
     mutates_all: bool = False
     """`mutates_args="unknown"`: every tensor counts as written."""
     faults: tuple[Diagnostic, ...] = ()

@@ -18,7 +18,17 @@ from opwright.hints.constants import constant
 from opwright.hints.lower import lower
 from opwright.hints.model import MISSING, Function
 from opwright.hints.model import Unknown as NotConstant
-from opwright.hints.resolve import Definition, External, Meaning, Scope, Written, parameters
+from opwright.hints.resolve import (
+    Assigned,
+    Binding,
+    Definition,
+    External,
+    Meaning,
+    Scope,
+    Written,
+    parameters,
+)
+from opwright.hints.resolve import Defined as Bound
 from opwright.survey.facts import (
     UNKNOWN,
     Call,
@@ -374,7 +384,7 @@ class _Reader:
         mutates: tuple[str, ...] | Literal[Unknown.UNKNOWN] | None = None,
         writes: ast.expr | None = None,
     ) -> Defined:
-        every = isinstance(writes, ast.Constant) and writes.value == "unknown"
+        word = writes.value if isinstance(writes, ast.Constant) else None
         return Defined(
             name=name,
             span=site.span,
@@ -386,7 +396,8 @@ class _Reader:
             guards=site.place.guards,
             mutates=mutates,
             mutates_span=Span() if writes is None else site.scope.module.span(writes),
-            mutates_all=every,
+            mutates_text=word if isinstance(word, str) and word != "unknown" else None,
+            mutates_all=word == "unknown",
             faults=() if text else faults_of(target.function, name),
         )
 
@@ -529,7 +540,7 @@ class _Reader:
         """The operator whose handle an expression means; empty where it is none."""
         if not isinstance(node, (ast.Name, ast.Attribute)):
             return ""
-        meaning = scope.meaning(node)
+        meaning = self.defined_before(node, scope) or scope.meaning(node)
         match meaning:
             case Definition(ast.FunctionDef() as function, where):
                 if id(function) not in self.handles:
@@ -541,6 +552,22 @@ class _Reader:
                 return self.made(call, where, None)
             case _:
                 return ""
+
+    def defined_before(self, node: ast.expr, scope: Scope) -> Definition | None:
+        """The last decorated function of this name above, where several statements bind it."""
+        if not isinstance(node, ast.Name) or len(binding_scope(node.id, scope)) < 2:
+            return None
+        where: Scope | None = scope
+        while where is not None and node.id not in where.bindings:
+            where = where.parent
+        binders = [binding.binder for binding in where.bindings[node.id]] if where else []
+        above = [
+            binder.node
+            for binder in binders
+            if isinstance(binder, Bound) and binder.node.lineno < node.lineno
+            if isinstance(binder.node, ast.FunctionDef) and binder.node.decorator_list
+        ]
+        return Definition(above[-1], where) if above and where is not None else None
 
     def made(self, node: ast.expr, scope: Scope, given: Meaning | None) -> str:
         """The operator that a decorator or a call makes a handle of."""
@@ -666,8 +693,38 @@ def guarded(place: Place, guard: str) -> Place:
 
 
 def given_by(node: ast.expr, scope: Scope) -> Meaning:
-    """What an argument means."""
+    """What an argument means; a name that several statements bind means nothing but itself."""
+    if isinstance(node, ast.Name) and is_ambiguous(node, scope):
+        return Written(node, scope)
     return scope.meaning(node) or Written(node, scope)
+
+
+def is_ambiguous(node: ast.Name, scope: Scope) -> bool:
+    """Whether a name is bound both by a definition and by imports or assignments.
+
+    `f = register(f)` itself does not count: what it binds comes after.
+    """
+    binders = [b.binder for b in binding_scope(node.id, scope) if not b.weak]
+    others = [b for b in binders if not (isinstance(b, Assigned) and _holds(b.node, node))]
+    return len(others) > 1 and not all(isinstance(binder, Bound) for binder in others)
+
+
+def binding_scope(name: str, scope: Scope) -> list[Binding]:
+    """How the innermost scope that knows a name binds it."""
+    where: Scope | None = scope
+    while where is not None:
+        if name in where.bindings:
+            return where.bindings[name]
+        where = where.parent
+    return []
+
+
+def _holds(outer: ast.expr, inner: ast.expr) -> bool:
+    """Whether one expression stands inside the other."""
+    start, end = (outer.lineno, outer.col_offset), (outer.end_lineno, outer.end_col_offset)
+    return start <= (inner.lineno, inner.col_offset) and (
+        (inner.end_lineno or 0, inner.end_col_offset or 0) <= (end[0] or 0, end[1] or 0)
+    )
 
 
 def hidden(name: str) -> bool:
@@ -834,7 +891,7 @@ def names_of(node: ast.expr, scope: Scope) -> Names:
         case ast.Constant(None) | ast.Dict([]):
             return ()
         case ast.Constant(str(text)):
-            return UNKNOWN if text == "unknown" else (text,)
+            return UNKNOWN if text == "unknown" else tuple(filter(None, (text,)))
         case ast.Set(parts) | ast.Tuple(parts) | ast.List(parts):
             names = [constant(part, scope) for part in parts]
             known = tuple(name for name in names if isinstance(name, str))

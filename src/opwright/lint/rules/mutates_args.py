@@ -20,6 +20,9 @@ def _definitions(index: Index) -> Iterator[tuple[Definition, Signature]]:
 
 def names(index: Index) -> Iterator[Diagnostic]:
     for definition, signature in _definitions(index):
+        if definition.mutates_text is not None:
+            yield _one_string(definition, definition.mutates_text)
+            continue
         if definition.mutates is UNKNOWN or not definition.mutates:
             continue
         own = {parameter.name: parameter for parameter in signature.parameters}
@@ -38,6 +41,17 @@ def names(index: Index) -> Iterator[Diagnostic]:
                 continue
             related = (Related(signature.span, "the function"),)
             yield finding("OW404", said, definition.mutates_span, hint=hint, related=related)
+
+
+def _one_string(definition: Definition, text: str) -> Diagnostic:
+    right = f'("{text}",)' if text else "()"
+    return finding(
+        "OW404",
+        f"mutates_args of {definition.name} is the string {text!r}: torch wants a sequence",
+        definition.mutates_span,
+        hint=f"write `mutates_args={right}`",
+        fix=Fix("Write a sequence", (Edit(definition.mutates_span, right),)),
+    )
 
 
 def unknown(index: Index) -> Iterator[Diagnostic]:
@@ -86,6 +100,7 @@ RULES = (
         bad=_DEFINE.format(writes='("y", "z")'),
         good=_DEFINE.format(writes='("y",)'),
         check=names,
+        fixes="turns one string into a sequence",
     ),
     Rule(
         "OW405",
