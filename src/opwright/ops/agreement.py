@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from inspect import Parameter
+from types import CodeType, FunctionType
 from typing import Any
 
 from opwright.codes import CODES
@@ -36,7 +37,9 @@ def check(
     except (ValueError, TypeError):
         return
     kept = [p for p in whole.parameters.values() if p.name not in ignored]
-    signature = whole.replace(parameters=kept)
+    signature = whole if len(kept) == len(whole.parameters) else whole.replace(parameters=kept)
+    if signature == plan.signature:
+        return
     what = f"{role} of {plan.schema.qualname}"
     found = list(disagreements(plan.signature, signature, what))
     found += _annotated(plan, implementation, signature, what) if not found else []
@@ -46,6 +49,31 @@ def check(
             Diagnostic(f.code, f.message, f.hint, f.span if f.span != Span() else place)
             for f in found
         )
+
+
+def has_same_head(source: object, other: object) -> bool:
+    """Whether two plain functions are written alike up to the colon; a quick first look."""
+    if not (isinstance(source, FunctionType) and isinstance(other, FunctionType)):
+        return False
+    return (
+        _head(source.__code__) == _head(other.__code__)
+        and source.__annotations__ == other.__annotations__
+        and _defaults(source) == _defaults(other)
+        and not (source.__dict__ or other.__dict__)
+    )
+
+
+def _defaults(function: FunctionType) -> list[tuple[type, object]]:
+    named = (function.__kwdefaults__ or {}).items()
+    values = [*(function.__defaults__ or ()), *(part for pair in named for part in pair)]
+    return [(type(value), value) for value in values]
+
+
+def _head(code: CodeType) -> tuple[object, ...]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    named = code.co_varnames[:count]
+    return (code.co_argcount, code.co_posonlyargcount, flags, named)
 
 
 def disagreements(
@@ -142,6 +170,8 @@ def _annotated(
     if signature.return_annotation is signature.empty:
         return []
     meant = inferred(implementation, name=plan.schema.qualname).schema
+    if meant == plan.schema:
+        return []
     return [
         Diagnostic(found.code, f"{what}: {found.message}", found.hint)
         for found in compare(plan.schema, meant)

@@ -11,22 +11,57 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from opwright.ops.core import Core
+from opwright.schema.model import Schema
 
+_compiled_in: dict[str, dict[str, tuple[Callable[..., Any], ...]]] = {}
 _stamps: dict[str, int] = {}
+_waiting: dict[str, Schema] = {}
 _total = 0
 _ours = ""
+_compiling = False
 
 
-def stamp(core: Core, *compiled_in: Callable[..., Any]) -> None:
-    """Note what compiled code would know of an operator."""
+def stamp(schema: Schema, role: str = "", *functions: Callable[..., Any]) -> None:
+    """Note what compiled code would know of an operator: a new one, or what has a role in it.
+
+    Until something is compiled the tag can wait; `settle` is called by the first fake kernel.
+    """
+    name = schema.qualname
+    known = _compiled_in.setdefault(name, {})
+    if not role:
+        known.clear()
+    known[role] = functions
+    _waiting[name] = schema
+    if _compiling:
+        settle()
+
+
+def settle() -> None:
+    """Bring the tag up to date, now and from now on: compilation has begun."""
+    global _compiling, _total
+    _compiling = True
+    for name, schema in _waiting.items():
+        digest = _digest(schema)
+        _total ^= _stamps.get(name, 0) ^ digest
+        _stamps[name] = digest
+    if _waiting:
+        _waiting.clear()
+        _tag()
+
+
+def forget(name: str) -> None:
+    """Note that an operator is no more."""
     global _total
-    parts = [str(core.plan.schema), *(repr(list(_traits(f))) for f in compiled_in)]
-    digest = hashlib.blake2b("\n".join(parts).encode(), digest_size=8).digest()
-    new = int.from_bytes(digest, "big")
-    _total ^= _stamps.get(core.qualname, 0) ^ new
-    _stamps[core.qualname] = new
-    _tag()
+    _compiled_in.pop(name, None)
+    _waiting.pop(name, None)
+    _total ^= _stamps.pop(name, 0)
+
+
+def _digest(schema: Schema) -> int:
+    parts = [str(schema)]
+    for role, functions in sorted(_compiled_in[schema.qualname].items()):
+        parts += [role, *(repr(list(_traits(function))) for function in functions)]
+    return int.from_bytes(hashlib.blake2b("\n".join(parts).encode(), digest_size=8).digest(), "big")
 
 
 def _tag() -> None:

@@ -6,6 +6,7 @@ at the autograd keys asks `differentiate`, when there is one.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -15,17 +16,17 @@ from torch import Tensor
 from torch.compiler import is_dynamo_compiling
 from torch.library import Library
 
-from opwright.ops import private
+from opwright.ops import cache, private
 from opwright.ops.cell import new_cell, schema_defaults, user_defaults
-from opwright.ops.crossing import BadCall
+from opwright.ops.crossing import BadCall, crossing
 from opwright.ops.fake import trivial_fake
 from opwright.ops.functions import later, now
 from opwright.ops.guards import EXACT, Guards
+from opwright.ops.lock import lock
 from opwright.ops.plan import Plan
 from opwright.ops.results import Judge
 from opwright.ops.writer import (
     HELD,
-    wraps,
     write_call,
     write_fake,
     write_flattener,
@@ -34,6 +35,7 @@ from opwright.ops.writer import (
     write_kernel,
     write_packer,
 )
+from opwright.schema.model import Schema
 
 Kernel: TypeAlias = Callable[..., Any]
 Text: TypeAlias = Callable[[Plan], str]
@@ -66,32 +68,70 @@ class Core:
     """
 
     def __init__(
-        self, plan: Plan, tags: Sequence[torch.Tag] = (), library: Library | None = None
+        self,
+        schema: Schema,
+        plan: Callable[[], Plan],
+        tags: Sequence[torch.Tag] = (),
+        library: Library | None = None,
     ) -> None:
-        self.plan = plan
+        self.schema = schema
         self.tags = tuple(tags)
-        self.qualname = plan.schema.qualname
-        self.local = self.qualname.partition("::")[2]
-        self._namespace = plan.schema.namespace
+        self.qualname = schema.qualname
+        self._namespace, _, self.local = self.qualname.partition("::")
         self._packet, _, overload = self.local.partition(".")
         self._variant = overload or "default"
         self.kernels: dict[str, Kernel] = {}
         self.fake: Kernel | None = None
         self.differentiate: Callable[[tuple[Any, ...]], Any] | None = None
-        self.judge = Judge(plan, self._running_kernel)
-        self.cell = new_cell(plan)
-        self.cell |= {f"{HELD}{name}": value for name, value in self._names()}
-        places = {place: leaf.name for place, leaf in plan.tensors()}
-        self.guards = Guards(self.cell, places, self._direct_kernel)
+        self.preparations: list[Callable[[Core], None]] = []
+        """What other modules do once, before the first call."""
+        self.cell: dict[str, Any] = {}
         self.is_foreign = False
         self.handle: object = None
+        self._plan = plan
+        self._prepared = False
         self._borrowed = library
         self._library: Library | None = None
         self._placed: dict[str, Callable[..., Any]] = {}
         self._fake: Callable[..., Any] | None = None
         self._spaces: dict[str, dict[str, Any]] = {}
         self._overload: Any = None
+        self.packs = False
+        """Whether a call has to be packed for the dispatcher, or its result unpacked."""
         self.packer = self.through
+
+    @functools.cached_property
+    def plan(self) -> Plan:
+        """How calls line up with the schema; worked out when it is first needed."""
+        return self._plan()
+
+    @functools.cached_property
+    def judge(self) -> Judge:
+        """What says whether results are right."""
+        return Judge(self.plan, self._running_kernel)
+
+    @functools.cached_property
+    def guards(self) -> Guards:
+        """What says which tensors may go to the kernel directly."""
+        places = {place: leaf.name for place, leaf in self.plan.tensors()}
+        return Guards(self.cell, places, self._direct_kernel)
+
+    def check_crossings(self) -> None:
+        """Raise `Unsupported` for arguments that this version does not carry."""
+        for leaf in self.plan.leaves:
+            crossing(leaf.codec, leaf.name)
+
+    def prepare(self) -> None:
+        """Fill the cell; before the first call, and not for an operator that is never called."""
+        with lock:
+            if self._prepared:
+                return
+            names = {f"{HELD}{name}": value for name, value in self._names()}
+            self.cell |= {**new_cell(self.plan), **names}
+            self.guards.forget()
+            for preparation in self.preparations:
+                preparation(self)
+            self._prepared = True
 
     def _names(self) -> Iterator[tuple[str, Any]]:
         yield from (("record", None), ("check_hidden", self._check_hidden))
@@ -103,25 +143,30 @@ class Core:
 
     def define(self, kernels: dict[str, Kernel]) -> None:
         """Make the operator known to the dispatcher, whole; on failure nothing is left of it."""
-        self._library = self._borrowed or Library(self.plan.schema.namespace, "FRAGMENT")
         try:
-            self._library.define(str(self.plan.schema).partition("::")[2], tags=self.tags)
+            self._open()
             if COMPOSITE_KEY not in kernels:
                 self.implement("Autograd", self._written(write_gate, self.cell))
                 for key in private.AUTOCAST_KEYS:
                     self.stand(key, self._outside_autocast)
             for key, kernel in kernels.items():
                 self.add_kernel(key, kernel)
-            if (text := trivial_fake(self.plan)) is not None:
-                self.place_fake(now(self.local, text, {}, schema_defaults(self.plan.schema)))
+            if self.packs:
+                self.packer = self.write_packer()
+            if self.schema.mutable and (text := trivial_fake(self.plan)) is not None:
+                self.place_fake(self._written(_first(lambda _: text), {}))
         except BaseException:
             self.destroy()
             raise
 
+    def _open(self) -> None:
+        self._library = self._borrowed or Library(self._namespace, "FRAGMENT")
+        self._library.define(str(self.schema).partition("::")[2], tags=self.tags)
+
     def adopt(self) -> None:
         """Add to an operator that somebody else defined, and will take away."""
         self.is_foreign = True
-        self._library = Library(self.plan.schema.namespace, "FRAGMENT")
+        self._library = Library(self._namespace, "FRAGMENT")
 
     def has_placed(self, key: str) -> bool:
         """Whether something stands at a dispatch key through this core."""
@@ -141,12 +186,11 @@ class Core:
 
     def restore(self) -> None:
         """Undo `destroy`."""
-        self._library = self._borrowed or Library(self.plan.schema.namespace, "FRAGMENT")
-        self._library.define(str(self.plan.schema).partition("::")[2], tags=self.tags)
+        self._open()
         for key, function in self._placed.items():
             self.implement(key, function)
         if self._fake is not None:
-            torch.library.register_fake(self.qualname, self._fake, lib=self._library)
+            private.place_fake(self.library, self.qualname, self._fake)
 
     def implement(self, key: str, function: Callable[..., Any]) -> None:
         """Put a function, which takes schema arguments, at a dispatch key."""
@@ -187,7 +231,8 @@ class Core:
             self._spaces[key][f"{HELD}fn"] = kernel
         else:
             self.implement(key, self._written(write_kernel, self._space(key, kernel)))
-        self.guards.forget()
+        if self._prepared:
+            self.guards.forget()
 
     def set_fake(self, fake: Kernel) -> None:
         """Have `fake` tell shapes; what told them before is replaced."""
@@ -195,20 +240,28 @@ class Core:
         if "fake" in self._spaces:
             self._spaces["fake"][f"{HELD}fn"] = fake
         else:
-            self.place_fake(self._written(write_fake, self._space("fake", fake)))
+            self.place_fake(self._written(_first(write_fake), self._space("fake", fake)))
 
     def place_fake(self, fake: Callable[..., Any]) -> None:
         """Have a function that takes schema arguments tell shapes."""
-        torch.library.register_fake(self.qualname, fake, lib=self.library)
+        private.place_fake(self.library, self.qualname, fake)
         self._fake = fake
 
     def _space(self, key: str, function: Kernel) -> dict[str, Any]:
-        self._spaces[key] = {**self.cell, f"{HELD}fn": function}
+        self._spaces[key] = {f"{HELD}fn": function}
         return self._spaces[key]
 
     def _written(self, text: Text, space: dict[str, Any]) -> Callable[..., Any]:
-        schema, name = self.plan.schema, self.local.replace(".", "_")
-        return later(name, lambda: text(self.plan), space, lambda: schema_defaults(schema))
+        """A function that is written, and finds its names, when it is first called."""
+
+        def write() -> str:
+            self.prepare()
+            for name, value in self.cell.items():
+                space.setdefault(name, value)
+            return text(self.plan)
+
+        defaults = functools.partial(schema_defaults, self.schema)
+        return later(self.local.replace(".", "_"), write, space, defaults)
 
     def _direct_kernel(self, device: str) -> Kernel | None:
         """The function that the dispatcher ends up in for plain tensors of a device."""
@@ -226,6 +279,7 @@ class Core:
 
     def write_call(self) -> Callable[..., Any]:
         """The function that a call of the handle runs."""
+        self.prepare()
         signature = self.plan.signature
         name = self.local.replace(".", "_")
         self._flatten = now(name, write_flattener(self.plan), self.cell, user_defaults(signature))
@@ -233,8 +287,7 @@ class Core:
 
     def write_packer(self) -> Callable[..., Any]:
         """The function that takes a call of the handle through the dispatcher."""
-        if self.plan.crosses_as_it_is and not (wraps(self.plan) or self.plan.is_silent):
-            return self.through
+        self.prepare()
         self.cell[f"{HELD}overload"] = self.overload
         defaults = user_defaults(self.plan.signature)
         return now(self.local.replace(".", "_"), write_packer(self.plan), self.cell, defaults)
@@ -262,7 +315,7 @@ class Core:
         flat = self._flatten(*args, **kwargs)
         learned = self.guards.learn(flat)
         out = self.packer(*args, **kwargs)
-        if learned and not self.plan.schema.mutable:
+        if learned and not self.schema.mutable:
             self._check_memory(flat, out)
         return out
 
@@ -274,7 +327,7 @@ class Core:
                 return self.differentiate(flat)
         learned = self.guards.learn(flat)
         out = self.below(flat)
-        if learned and not self.plan.schema.mutable:
+        if learned and not self.schema.mutable:
             self._check_memory(flat, out)
         return out
 
@@ -292,7 +345,7 @@ class Core:
 
     def below(self, flat: tuple[Any, ...]) -> Any:
         """The operator without its gradient: the dispatcher from below the autograd keys."""
-        arguments = self.plan.schema.arguments
+        arguments = self.schema.arguments
         free = [value for value, a in zip(flat, arguments, strict=True) if not a.kw_only]
         named = {a.name: v for v, a in zip(flat, arguments, strict=True) if a.kw_only}
         self._note_subclasses(flat)
@@ -344,6 +397,16 @@ class Core:
         """From the first tensor subclass on, kernels look out for hidden dispatch keys."""
         if not private.mode_is_on() and any(type(t) not in EXACT for t in self.tensors(flat)):
             HIDDEN.below_subclass = True
+
+
+def _first(text: Text) -> Text:
+    """The text of a fake kernel: when one is called, compilation has begun."""
+
+    def written(plan: Plan) -> str:
+        cache.settle()
+        return text(plan)
+
+    return written
 
 
 def _mixed(qualname: str, names: list[str]) -> None:

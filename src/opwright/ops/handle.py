@@ -39,14 +39,17 @@ class OpDef(Transforms, Generic[P, R]):
     """
 
     def __init__(
-        self, core: Core, signature: inspect.Signature, out: OpDef[..., Any] | None = None
+        self,
+        core: Core,
+        signature: Callable[[], inspect.Signature],
+        out: OpDef[..., Any] | None = None,
     ) -> None:
         self.core = core
+        self._signature = signature
         self.out = out
         """The overload that writes its results into what it is given, if there is one."""
-        self.__signature__ = signature
         self.__qualname__ = core.local
-        self._through = core.packer if out is None else core.write_fork(signature, out.core)
+        self._through = core.packer if out is None else core.write_fork(signature(), out.core)
         self._call: Callable[..., Any] = self._first_call
 
     if TYPE_CHECKING:
@@ -61,6 +64,10 @@ class OpDef(Transforms, Generic[P, R]):
         def __get__(self, instance, owner=None):
             """In a class an operator stays what it is; `help` shows its signature for this."""
             return self
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return self._signature()
 
     def _first_call(self, *args: Any, **kwargs: Any) -> Any:
         self._call = self._written_call()
@@ -86,7 +93,7 @@ class OpDef(Transforms, Generic[P, R]):
     @property
     def schema(self) -> Schema:
         """The schema that it is registered with."""
-        return self.core.plan.schema
+        return self.core.schema
 
     @property
     def overload(self) -> Any:
@@ -130,14 +137,15 @@ class OpDef(Transforms, Generic[P, R]):
         with registry.lock:
             _refuse_foreign(self.core, "Meta", "fake kernel")
             self.core.set_fake(function)
-            cache.stamp(self.core, function)
+            cache.stamp(self.core.schema, "fake", function)
         return function
 
     def _check(self, function: Callable[..., Any], who: str) -> None:
-        outs = frozenset(self.__signature__.parameters) - frozenset(
-            self.core.plan.signature.parameters
-        )
-        agreement.check(self.core.plan, function, who, ignored=outs)
+        if agreement.has_same_head(getattr(self, "__wrapped__", None), function):
+            return
+        plan = self.core.plan
+        outs = frozenset(self.__signature__.parameters) - frozenset(plan.signature.parameters)
+        agreement.check(plan, function, who, ignored=outs)
 
     def _cores(self) -> Iterator[Core]:
         yield self.core
@@ -153,7 +161,7 @@ def _add_kernel(core: Core, keys: tuple[str, ...], function: Callable[..., Any])
 
 def _refuse_foreign(core: Core, key: str, what: str) -> None:
     """What others have registered is theirs; torch's own operators are never added to."""
-    namespace = core.plan.schema.namespace
+    namespace = core.schema.namespace
     if namespace in private.TORCHS_OWN:
         message = f"{core.qualname} is torch's own: what it does is never overridden"
         raise SchemaError([Diagnostic("OW514", message, "register an operator of your own")])

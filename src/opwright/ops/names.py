@@ -80,7 +80,8 @@ def registered(namespace: str = "") -> list[str]:
 def missing(qualname: str) -> str:
     """Why an operator is not there, in one sentence, with what is near."""
     namespace, _, name = qualname.partition("::")
-    siblings = [other.partition("::")[2] for other in registered(namespace)]
+    there = filter(private.exists, registered(namespace))
+    siblings = [other.partition("::")[2] for other in there]
     if near := difflib.get_close_matches(name, siblings, n=1):
         return f"nothing registered {qualname!r}; did you mean '{namespace}::{near[0]}'?"
     if siblings:

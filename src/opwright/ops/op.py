@@ -5,6 +5,7 @@ Knows inference and handles; not torch's dispatcher.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import warnings
 import weakref
@@ -16,6 +17,7 @@ from torch.library import Library
 
 from opwright.findings import Diagnostic, SchemaError, Severity
 from opwright.hints import inferred
+from opwright.hints.codec import AS_IS, Gives, Single
 from opwright.hints.lower import Inferred
 from opwright.ops import names, private, registry
 from opwright.ops.core import DEFAULT_KEY, Core
@@ -95,8 +97,8 @@ def existing(name: str, /) -> OpDef[..., Any]:
     if not private.exists(name):
         raise LookupError(names.missing(name))
     schema = parse(private.schema_text(name))
-    signature = signature_of(schema)
-    core = Core(plain_plan(schema, signature))
+    signature = functools.partial(signature_of, schema)
+    core = Core(schema, lambda: plain_plan(schema, signature()))
     core.adopt()
     return OpDef(core, signature)
 
@@ -152,18 +154,53 @@ def register(
     wanted: Wanted,
 ) -> OpDef[P, R]:
     """Register what was agreed upon, and give out its handle."""
-    try:
-        cores = [Core(*row) for row in _rows(function, found, wanted)]
-    except Unsupported as refusal:
-        raise SchemaError([Diagnostic("OW512", f"{found[0].qualname}: {refusal}")]) from None
-    if wanted.differentiable:
-        for core in cores:
-            record_gradients(core)
+    cores = [*_cores(function, found, wanted)]
     registry.register(cores, function, kernels)
     for core in cores:
-        core.packer = core.write_packer()
         batch_by_element(core)
-    return _handle(cores, inspect.signature(function), function)
+    return _handle(cores, functools.partial(inspect.signature, function), function)
+
+
+def _cores(
+    function: Callable[..., Any], found: tuple[Schema, Inferred], wanted: Wanted
+) -> Iterator[Core]:
+    """The operators of a function, not yet registered."""
+    schema, meant = found
+    yield _core(planned, (function, schema, meant), compiled_form(schema), meant, wanted)
+    if meant.out is not None:
+        written = compiled_form(meant.out.schema, schema)
+        yield _core(_planned_out, (function, written, meant), written, meant.out, wanted)
+
+
+def _core(
+    lined_up: Callable[..., Plan],
+    of: tuple[Any, ...],
+    schema: Schema,
+    meant: Inferred,
+    wanted: Wanted,
+) -> Core:
+    core = Core(
+        schema, functools.partial(lined_up, *of), tags_for(schema, wanted.tags), wanted.library
+    )
+    if wanted.differentiable:
+        core.preparations.append(record_gradients)
+    if not _crosses_as_it_is(schema, meant):
+        try:
+            core.check_crossings()
+        except Unsupported as refusal:
+            raise SchemaError([Diagnostic("OW512", f"{schema.qualname}: {refusal}")]) from None
+        core.packs = True
+    return core
+
+
+def _crosses_as_it_is(schema: Schema, meant: Inferred) -> bool:
+    """Whether arguments and results pass the dispatcher as they are."""
+    return (
+        all(isinstance(binding, Single) and binding.codec == AS_IS for binding in meant.bindings)
+        and all(part.codec == AS_IS for part in meant.results.parts)
+        and meant.results.gives is not Gives.STRUCTURE
+        and len(schema.returns) == len(meant.results.parts)
+    )
 
 
 def planned(function: Callable[..., Any], schema: Schema, meant: Inferred) -> Plan:
@@ -172,18 +209,11 @@ def planned(function: Callable[..., Any], schema: Schema, meant: Inferred) -> Pl
     return plan(compiled_form(schema), signature, meant.bindings, meant.results, meant.schema)
 
 
-def _rows(
-    function: Callable[..., Any], found: tuple[Schema, Inferred], wanted: Wanted
-) -> Iterator[tuple[Plan, tuple[torch.Tag, ...], Library | None]]:
-    """What each operator of a function is made of."""
-    schema, meant = found
-    plans = [planned(function, schema, meant)]
-    if (out := meant.out) is not None:
-        signature = _with(inspect.signature(function), _outs(meant))
-        written = compiled_form(out.schema, schema)
-        plans.append(plan(written, signature, out.bindings, out.results, out.schema))
-    for each in plans:
-        yield each, tags_for(each.schema, wanted.tags), wanted.library
+def _planned_out(function: Callable[..., Any], schema: Schema, meant: Inferred) -> Plan:
+    out = meant.out
+    assert out is not None
+    signature = _with(inspect.signature(function), _outs(meant))
+    return plan(schema, signature, out.bindings, out.results, out.schema)
 
 
 def _outs(meant: Inferred) -> frozenset[str]:
@@ -194,6 +224,8 @@ def _outs(meant: Inferred) -> frozenset[str]:
 
 
 def _without(whole: inspect.Signature, outs: frozenset[str]) -> inspect.Signature:
+    if not outs:
+        return whole
     return whole.replace(parameters=[p for p in whole.parameters.values() if p.name not in outs])
 
 
@@ -210,11 +242,11 @@ _handles: weakref.WeakValueDictionary[str, OpDef[Any, Any]] = weakref.WeakValueD
 
 
 def _handle(
-    cores: list[Core], signature: inspect.Signature, function: Callable[P, R]
+    cores: list[Core], signature: Callable[[], inspect.Signature], function: Callable[P, R]
 ) -> OpDef[P, R]:
     """The handle of an operator; one that was given out before goes on with the new version."""
     first, *rest = cores
-    out = OpDef[..., Any](rest[0], rest[0].plan.signature) if rest else None
+    out = OpDef[..., Any](rest[0], lambda: rest[0].plan.signature) if rest else None
     known = _handles.get(first.qualname)
     if known is None:
         known = _handles[first.qualname] = OpDef(first, signature, out)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, cast
 
 import torch
 import torch._functorch.utils as functorch
+import torch._library.simple_registry as _registry
 import torch.utils._python_dispatch as _modes
 from torch import Tensor
 from torch.autograd import forward_ad
@@ -41,6 +42,7 @@ NAMES = (
     "torch._C._jit_get_schemas_for_operator",
     "torch._functorch.utils.enable_single_level_autograd_function",
     "torch.autograd.forward_ad._current_level",
+    "torch._library.simple_registry.singleton",
     "torch.fx.operator_schemas._SCHEMA_TO_SIGNATURE_CACHE",
     "torch.library._defs",
     "torch.utils._python_dispatch._is_in_torch_dispatch_mode",
@@ -236,6 +238,21 @@ def registered_at(qualname: str) -> str | None:
     dump = _C._dispatch_dump(qualname)
     _, found, rest = dump.partition("\ndebug: ")
     return rest.partition("\n")[0].removeprefix("registered at ") if found else None
+
+
+def says_taken(error: BaseException) -> bool:
+    """Whether a definition failed because the operator is defined already."""
+    return isinstance(error, RuntimeError) and "multiple times" in str(error)
+
+
+def place_fake(library: torch.library.Library, qualname: str, fake: Callable[..., Any]) -> None:
+    """`torch.library.register_fake`, without its search for the caller's module.
+
+    That search is most of the cost of defining an operator.
+    """
+    holder = _registry.singleton.find(qualname).fake_impl
+    handle = holder.register(fake, "opwright", lib=library, allow_override=True)
+    library._registration_handles.append(handle)
 
 
 def exists(qualname: str) -> bool:

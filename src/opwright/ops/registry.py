@@ -6,9 +6,7 @@ Knows cores and names; decides whether a second registration is a reload or a cl
 from __future__ import annotations
 
 import difflib
-import os
 import sys
-import threading
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +14,9 @@ from dataclasses import dataclass
 import torch
 
 from opwright.findings import Diagnostic, SchemaError
-from opwright.ops import private
-from opwright.ops.cache import stamp
+from opwright.ops import cache, private
 from opwright.ops.core import Core, Kernel
+from opwright.ops.lock import lock as lock
 from opwright.ops.results import place
 
 
@@ -45,17 +43,6 @@ class Entry:
 
 
 _entries: dict[str, Entry] = {}
-lock = threading.RLock()
-"""Held while anything is registered or taken away."""
-
-
-def _new_lock() -> None:
-    global lock
-    lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):  # a thread of the parent may have held it
-    os.register_at_fork(after_in_child=_new_lock)
 
 
 def entry(qualname: str) -> Entry | None:
@@ -76,33 +63,43 @@ def register(cores: Sequence[Core], source: Kernel, kernels: dict[str, Kernel]) 
     with lock:
         new = Entry(tuple(cores), source)
         old = _entries.get(new.name)
-        _check_clash(new, old)
-        for core in old.cores if old else ():
-            core.destroy()
-        try:
-            _define(new.cores, kernels)
-        except BaseException:
-            for core in old.cores if old else ():
-                core.restore()
-            raise
-        _forget(old)
+        if old is not None and old.identity == new.identity:
+            _replace(new, old, kernels)
+        else:
+            _check_names(new)
+            _define(new, kernels)
         _entries.update({core.qualname: new for core in cores})
         for core in cores:
-            stamp(core)
-        if old is not None:
-            _tell_change(old.cores[0], new.cores[0])
+            cache.stamp(core.schema)
 
 
-def _define(cores: tuple[Core, ...], kernels: dict[str, Kernel]) -> None:
-    """All or none."""
+def _replace(new: Entry, old: Entry, kernels: dict[str, Kernel]) -> None:
+    """Take the old operators away and define the new ones, or leave all as it was."""
+    for core in old.cores:
+        core.destroy()
+    try:
+        _define(new, kernels)
+    except BaseException:
+        for core in old.cores:
+            core.restore()
+        raise
+    _forget(old)
+    _tell_change(old.cores[0], new.cores[0])
+
+
+def _define(entry: Entry, kernels: dict[str, Kernel]) -> None:
+    """All operators of a function, or none."""
     defined: list[Core] = []
     try:
-        for core in cores:
+        for core in entry.cores:
             core.define(kernels)
             defined.append(core)
-    except BaseException:
+    except BaseException as error:
         for core in defined:
             core.destroy()
+        if private.says_taken(error) and private.exists(core.qualname):
+            where = private.registered_at(core.qualname) or "somebody"
+            raise _clash(entry, core.qualname, where) from None
         raise
 
 
@@ -113,6 +110,7 @@ def remove(qualname: str) -> None:
         for core in old.cores:
             core.destroy()
             core.retire()
+            cache.forget(core.qualname)
         _forget(old)
 
 
@@ -121,30 +119,31 @@ def _forget(old: Entry | None) -> None:
         _entries.pop(core.qualname, None)
 
 
-def _check_clash(new: Entry, old: Entry | None) -> None:
-    if old is not None and old.identity == new.identity:
-        return
+def _check_names(new: Entry) -> None:
+    """Refuse the names of operators that another function was made of."""
     for core in new.cores:
         owner = _entries.get(core.qualname)
-        if owner is None and not private.exists(core.qualname):
-            continue
-        where = place(owner.source) if owner else private.registered_at(core.qualname)
-        message = f"{place(new.source)} registers {core.qualname!r}, which {where} registered first"
-        hint = "choose another name, or add to that operator through `opwright.existing(...)`"
-        raise SchemaError([Diagnostic("OW511", message, hint)])
+        if owner is not None:
+            raise _clash(new, core.qualname, place(owner.source))
+
+
+def _clash(new: Entry, name: str, first: str) -> SchemaError:
+    message = f"{place(new.source)} registers {name!r}, which {first} registered first"
+    hint = "choose another name, or add to that operator through `opwright.existing(...)`"
+    return SchemaError([Diagnostic("OW511", message, hint)])
 
 
 def _tell_change(old: Core, new: Core) -> None:
     """Compiled code of this process forgets an operator that is replaced."""
     if "torch._dynamo" in sys.modules:
         torch._dynamo.reset()
-    if old.plan.schema != new.plan.schema:
-        before, after = str(old.plan.schema), str(new.plan.schema)
+    if old.schema != new.schema:
+        before, after = str(old.schema), str(new.schema)
         lines = [line for line in difflib.ndiff([before], [after]) if line[0] in "-+"]
         shown = "\n".join(f"  {line}" for line in lines)
         warnings.warn(
             f"{new.qualname} is registered again with another schema; code compiled for the old "
             f"one may still be cached:\n{shown}",
             SchemaChanged,
-            stacklevel=5,
+            stacklevel=6,
         )

@@ -35,6 +35,8 @@ def _earned(schema: Schema) -> Iterator[str]:
 
 def is_inplace(schema: Schema) -> bool:
     """Whether the operator writes its first argument alone and gives it back."""
+    if not _gives_back(schema):
+        return False
     written = [argument for argument in schema.arguments if argument.writes]
     return (
         len(written) == len(schema.returns) == 1
@@ -47,12 +49,20 @@ def is_inplace(schema: Schema) -> bool:
 
 def is_out(schema: Schema) -> bool:
     """Whether the operator gives back the keyword-only tensors that it writes, in order."""
+    if not _gives_back(schema):
+        return False
     written = [argument for argument in schema.arguments if argument.writes]
     return (
         bool(written)
         and all(argument.kw_only and isinstance(argument.type, Base) for argument in written)
         and [argument.type for argument in written] == [result.type for result in schema.returns]
     )
+
+
+def _gives_back(schema: Schema) -> bool:
+    """Whether each result is marked as an argument; most schemas are told apart by this alone."""
+    types = [result.type for result in schema.returns]
+    return bool(types) and all(isinstance(kind, Base) and kind.alias for kind in types)
 
 
 def compiled_form(schema: Schema, twin: Schema | None = None) -> Schema:

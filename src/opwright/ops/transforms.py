@@ -38,7 +38,7 @@ def batch_by_element(core: Core) -> None:
 
     torch's takes functional operators from tensors to tensors only.
     """
-    schema = core.plan.schema
+    schema = core.schema
     kinds = [part.type for part in schema.arguments] + [part.type for part in schema.returns]
     lists = any(isinstance(kind, List) and "Tensor" in str(kind) for kind in kinds)
     others = any(part.type != Base("Tensor") for part in schema.returns)
@@ -49,7 +49,7 @@ def batch_by_element(core: Core) -> None:
 def _rebuild(core: Core) -> Callable[..., Any] | None:
     if core.plan.crosses_as_it_is:
         return None
-    return now(core.local, write_inputs(core.plan), core.cell, schema_defaults(core.plan.schema))
+    return now(core.local, write_inputs(core.plan), core.cell, schema_defaults(core.schema))
 
 
 def _straight(core: Core) -> Callable[..., Any]:
@@ -107,6 +107,7 @@ class Transforms:
 
     @property
     def _recorder(self) -> Recorder:
+        self.core.prepare()
         recorder = self.core.differentiate
         if not isinstance(recorder, Recorder):
             message = f"{self.core.qualname} is registered with differentiable=False"
@@ -123,7 +124,7 @@ class Transforms:
             raise SchemaError(found)
         with registry.lock:
             self._recorder.set_formula(formula)
-            stamp(self.core, *formula.functions())
+            stamp(self.core.schema, "backward", *formula.functions())
 
     def vmap(self, function: F) -> F:
         """Register a batching rule: `rule(info, in_dims, *args, **kwargs) -> (output, out_dims)`.
@@ -133,7 +134,7 @@ class Transforms:
         """
         core = self.core
         with registry.lock:
-            core.stand("FuncTorchBatched", batched(core.through, core.plan.schema, function))
+            core.stand("FuncTorchBatched", batched(core.through, core.schema, function))
         return function
 
     def autocast(self, device: str, dtype: torch.dtype) -> None:
