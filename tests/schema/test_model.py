@@ -69,6 +69,7 @@ BROKEN = [
         ["OW011 'x' has a default in a schema with `...`"],
     ),
     (("f", "", (x(Base("Foo", None)),)), ["OW003 torch has no type 'Foo'"]),
+    (("f", "", (x(Base("a b")),)), ["OW003 torch has no type 'a b'"]),
     (("f", "", (x(Apply("Foo", (INT,))),)), ["OW003 torch has no type 'Foo'"]),
     (("f", "", (x(List(List(INT, 2))),)), ["OW003 the size of int[2] stands inside another type"]),
     (("f", "", (x(nested(DEPTH + 1)),)), ["OW005 more than 50 types stand inside each other"]),

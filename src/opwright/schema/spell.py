@@ -173,9 +173,8 @@ class _Speller:
             return "Any", ()
         if not schema.returns:
             return "None", ()
-        if None not in names:
-            fields = map(Field, [name or "" for name in names], texts)
-            return result_name(schema), tuple(fields)
+        if fields := _fields(names, texts):
+            return result_name(schema), fields
         if any(names):
             self.losses.append("the names of some returns")
         return (texts[0] if len(texts) == 1 else f"tuple[{', '.join(texts)}]"), ()
@@ -247,6 +246,14 @@ def inferred(kind: Type) -> bool:
             assert_never(kind)
 
 
+def _fields(names: list[str | None], texts: list[str]) -> tuple[Field, ...]:
+    """The fields of a named tuple; none where Python does not take such names."""
+    fields = [Field(name, text) for name, text in zip(names, texts, strict=True) if name]
+    taken = {field.name for field in fields}
+    refused = any(name.startswith("_") or keyword.iskeyword(name) for name in taken)
+    return () if refused or len(taken) < len(names) else tuple(fields)
+
+
 def _one_in_tuple(kind: Type) -> bool:
     return isinstance(kind, Apply) and len(kind.of) == 1 and inferred(kind.of[0])
 
@@ -262,6 +269,8 @@ def reworded(argument: Argument) -> bool:
             return not isinstance(argument.default, bool)
         case Argument(_, Base(name) | Maybe(Base(name)), int()):
             return name in ("ScalarType", "Layout", "MemoryFormat")
+        case Argument(_, List(_, int(size)), tuple(values)):
+            return len(values) != size
         case _:
             return False
 
