@@ -106,11 +106,11 @@ def rows(corpus: str, operators: int, by_code: dict[str, Counter[str]]) -> Itera
 
 HEAD = """# Precision of the linter
 
-What `opwright lint` says of real packages, notes left out. Every finding was looked at: *true* means
-that the code is as the finding says, and that what the rule says of such code holds. Written by
-`scripts/precision.py` from the packages that `scripts/corpora.py --all` downloads and the verdicts in
-`scripts/data/judgements.json`. The operators of flashinfer are wrapped in a decorator that today
-registers nothing: its findings are what would fail when it does.
+What `opwright lint` says of real packages, notes left out. Every finding was looked at: *true*
+means that the code is as the finding says, and that what the rule says of such code holds. Written
+by `scripts/precision.py` from the packages that `scripts/corpora.py --all` downloads and the
+verdicts in `scripts/data/judgements.json`. The operators of flashinfer are wrapped in a decorator
+that today registers nothing: its findings are what would fail when it does.
 
 | package | operators | code | what is wrong | true | false | not read |
 |---|--:|---|---|--:|--:|--:|"""

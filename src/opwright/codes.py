@@ -92,7 +92,7 @@ ROWS = (
     Code("OW401", "written, but the schema does not say so"),
     Code("OW402", "the schema says written, the body never writes", Severity.NOTE),
     Code("OW403", "an input is returned, and the schema does not say so"),
-    Code("OW404", "mutates_args names no parameter"),
+    Code("OW404", "mutates_args that torch refuses"),
     Code("OW405", 'mutates_args is "unknown"', Severity.WARNING),
     Code("OW406", "returns nothing and writes nothing"),
     Code("OW407", "the storage or size of a parameter is changed"),

@@ -112,6 +112,7 @@ class Parameter:
     default: ParameterDefault = UNKNOWN
     shown: str = ""
     """The annotation or C++ type as written."""
+    default_span: Span = field(default_factory=Span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +221,7 @@ class Library:
     namespace: str
     kind: str
     span: Span
+    kind_span: Span
     dropped: bool = False
 
 

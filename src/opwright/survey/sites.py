@@ -590,7 +590,9 @@ class _Reader:
         spelt = constant(namespace, site.scope)
         word = constant(kind, site.scope)
         if isinstance(spelt, str) and isinstance(word, str):
-            yield Library(spelt, word, site.span, dropped=is_dropped(site.call, site.scope))
+            place = site.scope.module.span(kind)
+            dropped = is_dropped(site.call, site.scope)
+            yield Library(spelt, word, site.span, place, dropped=dropped)
 
     # helpers
 

@@ -63,7 +63,7 @@ class Targets:
         function = read_function(found)
         if function.role is not HintRole.FUNCTION or not _is_plain(found, node):
             return NOWHERE
-        signature = signature_of(function)
+        signature = placed(signature_of(function), node, found.scope.module.span)
         followed = {p.name: tie_of(p.type) for p in signature.parameters if holds_tensors(p.type)}
         body = self._body(node, node.body, followed, found.inside)
         return Target(signature, body, function)
@@ -89,6 +89,22 @@ class Targets:
         signature = signature_of_lambda(node, scope)
         names = {parameter.name: Tie.SAME for parameter in signature.parameters}
         return Target(signature, self._body(node, [ast.Return(node.body)], names, scope))
+
+
+def placed(
+    signature: Signature, node: ast.FunctionDef, span: Callable[[ast.AST], Span]
+) -> Signature:
+    """The signature with the places of its defaults."""
+    given = node.args
+    positional = [*given.posonlyargs, *given.args]
+    first = zip(positional[len(positional) - len(given.defaults) :], given.defaults, strict=True)
+    last = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    places = {a.arg: span(default) for a, default in (*first, *last) if default is not None}
+    parameters = tuple(
+        replace(p, default_span=places[p.name]) if p.name in places else p
+        for p in signature.parameters
+    )
+    return replace(signature, parameters=parameters)
 
 
 def _counts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opwright.findings import Diagnostic
+from opwright.findings import Diagnostic, Edit, Fix
 from opwright.lint.rule import Rule, finding
 from opwright.survey.index import Index
 
@@ -16,7 +16,8 @@ def check(index: Index) -> Iterator[Diagnostic]:
                 f'"DEF" claims the namespace {library.namespace!r} whole: a second library of it, '
                 "in any package, fails"
             )
-            yield finding("OW502", message, library.span, hint='write `"FRAGMENT"`')
+            fix = Fix('Write "FRAGMENT"', (Edit(library.kind_span, '"FRAGMENT"'),))
+            yield finding("OW502", message, library.span, hint='write `"FRAGMENT"`', fix=fix)
 
 
 RULES = (
@@ -35,5 +36,6 @@ import torch
 lib = torch.library.Library("mylib", "FRAGMENT")
 """,
         check=check,
+        fixes='writes "FRAGMENT"',
     ),
 )

@@ -95,9 +95,9 @@ def _(x, y):
 RULES = (
     Rule(
         "OW404",
-        "A name in mutates_args must be a parameter that holds tensors; anything else is an error "
-        "when the operator is registered, or is left out silently.",
-        bad=_DEFINE.format(writes='("y", "z")'),
+        "mutates_args is a sequence of names of parameters that hold tensors. Anything else is an "
+        "error when the operator is registered; one string in brackets is no sequence.",
+        bad=_DEFINE.format(writes='("y")'),
         good=_DEFINE.format(writes='("y",)'),
         check=names,
         fixes="turns one string into a sequence",

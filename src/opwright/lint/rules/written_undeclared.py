@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from opwright.findings import Diagnostic, Related, Span
-from opwright.lint.places import schema_place
+from opwright.findings import Diagnostic, Edit, Fix, Related, Span
+from opwright.lint.places import argument_spans, schema_place
 from opwright.lint.rule import Rule, finding
 from opwright.schema.model import Argument, Schema
 from opwright.survey.body import RESIZES
-from opwright.survey.facts import Body, Handed, Kind, Role, Signature
-from opwright.survey.index import Index, Operator
+from opwright.survey.facts import UNKNOWN, Body, Handed, Kind, Role, Signature
+from opwright.survey.index import Declared, Index, Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,39 @@ def undeclared(index: Index) -> Iterator[Diagnostic]:
                 "the schema does not say so: torch.compile may drop the write"
             )
             related = (*schema_place(function.operator, argument), *found.related)
-            yield finding(
-                "OW401", message, found.span, hint=_remedy(function, argument), related=related
-            )
+            hint, fix = _remedy(function, argument), _declare(function, argument)
+            yield finding("OW401", message, found.span, hint=hint, related=related, fix=fix)
+
+
+def _declare(function: Function, argument: Argument) -> Fix | None:
+    """The argument declared as written, where that is one edit; callers must want it, too."""
+    home = function.operator.home
+    if home is None:
+        return None
+    definition = home.definition
+    if definition.text is not None and home.schema is not None:
+        return _mark(home, argument)
+    names = definition.mutates
+    if names is None or names is UNKNOWN or not definition.mutates_span.line:
+        return None
+    shown = ", ".join(f'"{name}"' for name in (*names, argument.name))
+    edit = Edit(definition.mutates_span, f"{{{shown}}}")
+    return Fix("Name it in mutates_args", (edit,), safe=False)
+
+
+def _mark(home: Declared, argument: Argument) -> Fix | None:
+    """`Tensor x` as `Tensor(a!) x`, with a letter that is free."""
+    text, schema = home.definition.text, home.schema
+    assert text is not None
+    assert schema is not None
+    number = [a.name for a in schema.arguments].index(argument.name)
+    start, end = argument_spans(text.value)[number]
+    at = text.value.find("Tensor", start, end) + len("Tensor")
+    if at < len("Tensor") or text.value[at : at + 1] == "(" or not text.whole(at - 1, at):
+        return None
+    letter = next(c for c in "abcdefghijklmnopqrstuvwxyz" if f"({c}" not in text.value)
+    span = text.span(at, at)
+    return Fix("Mark it in the schema", (Edit(span, f"({letter}!)"),), safe=False)
 
 
 def _remedy(function: Function, argument: Argument) -> str:
@@ -194,6 +224,7 @@ RULES = (
         bad=_DEFINE.format(writes="()", body="y.view(-1)[0] = 1"),
         good=_DEFINE.format(writes='("y",)', body="y.view(-1)[0] = 1"),
         check=undeclared,
+        fixes="declares the write (unsafe)",
     ),
     Rule(
         "OW402",
