@@ -211,9 +211,50 @@ def test_a_default_cannot_blow_up(bomb: str, tmp_path: Path) -> None:
     assert found.message.startswith("'x' of f: the default")
 
 
+DEEP = {
+    "OW103": ("x: " + " | ".join(["int"] * 2_000), "... is nested too deeply"),
+    "OW106": ("x: int = " + "+".join(["1"] * 2_000), "the default ... is no constant"),
+}
+
+
+@pytest.mark.parametrize("code", DEEP)
+def test_what_is_nested_too_deeply_is_refused(code: str, tmp_path: Path) -> None:
+    parameter, message = DEEP[code]
+    file = tmp_path / "ops.py"
+    branches = "".join(f"elif x == {n}: y = {n}\n" for n in range(500))
+    file.write_text(f"if x: pass\n{branches}def f({parameter}) -> int: ...\n")
+    found = [f.message for f in lower(read_source(file, "f")).findings if f.code == code]
+    assert found == [f"'x' of f: {message}"]
+
+
 def test_a_file_is_parsed_once(package: Path) -> None:
     sources = Sources()
     first = sources.open(package / "types.py")
     assert sources.open(package / "types.py") is first
     sources.forget(package / "types.py")
     assert sources.open(package / "types.py") is not first
+
+
+TYPE_PARAMETERS = """
+from torch import Tensor
+type Pair[T] = tuple[T, T]
+type Small = int
+type Loop = list[Loop]
+type Tree[T] = list[Tree[T]]
+def f[N: int, M: (int, float)](x: N, y: M, p: Pair[float], s: Small | None = None) -> Tensor: ...
+def g[N](x: N, y: Loop, z: Tree[int], w: Pair[Pair[int]]) -> Tensor: ...
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the syntax of Python 3.12")
+def test_type_parameters(tmp_path: Path) -> None:
+    file = tmp_path / "ops.py"
+    file.write_text(TYPE_PARAMETERS)
+    schema = lower(read_source(file, "f")).schema
+    assert str(schema) == "f(SymInt x, Scalar y, float[2] p, SymInt? s=None) -> Tensor"
+    found = lower(read_source(file, "g")).findings
+    assert [f.message for f in found if f.code == "OW103"] == [
+        "'x' of g: N is a type variable without bound or constraints",
+        "'y' of g: Loop contains itself",
+        "'z' of g: Tree[T] contains itself",
+    ]

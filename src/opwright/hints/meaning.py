@@ -164,6 +164,7 @@ _TO_READ = {
     Reason.UNBOUND: "give it a bound: `TypeVar('T', bound=Tensor)`, or write the type itself",
     Reason.NOT_A_TYPE: "write a type",
     Reason.SYNTAX: "write the annotation without quotes",
+    Reason.DEEP: "give its parts names of their own",
 }
 
 

@@ -136,6 +136,7 @@ class Reason(str, Enum):
     UNBOUND = "is a type variable without bound or constraints"
     NOT_A_TYPE = "is not a type"
     SYNTAX = "is not an expression"
+    DEEP = "is nested too deeply"
 
 
 @dataclass(frozen=True, slots=True)

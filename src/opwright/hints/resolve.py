@@ -144,22 +144,24 @@ def best(bindings: Sequence[Binding]) -> Binding:
     return certain[-1] if certain else strong[0]
 
 
-def bound(body: Sequence[ast.stmt], certain: bool = True) -> Iterator[Binding]:
-    """Every name that these statements bind in their own scope."""
-    for statement in body:
+def bound(body: Sequence[ast.stmt]) -> Iterator[Binding]:
+    """Every name that these statements bind in their own scope, in the order of the text."""
+    waiting = [(statement, True) for statement in reversed(body)]
+    while waiting:
+        statement, certain = waiting.pop()
         for name, binder in _binders(statement):
             yield Binding(name, binder, certain, statement.lineno)
         if not isinstance(statement, ScopeNode):
-            yield from _bound_inside(statement, certain and isinstance(statement, ast.With))
+            certain = certain and isinstance(statement, ast.With)
+            waiting += [(inner, certain) for inner in reversed(list(statements(statement)))]
 
 
-def _bound_inside(statement: ast.stmt, certain: bool) -> Iterator[Binding]:
-    for part in ("body", "orelse", "finalbody"):
-        yield from bound(getattr(statement, part, []), certain)
-    for handler in getattr(statement, "handlers", []):
-        yield from bound(handler.body, certain=False)
-    for case in getattr(statement, "cases", []):
-        yield from bound(case.body, certain=False)
+def statements(statement: ast.stmt) -> Iterator[ast.stmt]:
+    """The statements directly inside one: all branches of an `if`, a `try`, a `match`."""
+    for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        yield from part.body
+    for name in ("body", "orelse", "finalbody"):
+        yield from getattr(statement, name, ())
 
 
 def _binders(statement: ast.stmt) -> Iterator[tuple[str, Binder]]:
@@ -404,7 +406,7 @@ class _Named(Scope):
         self._names = names
 
     def with_names(self, meanings: Mapping[str, Meaning]) -> Scope:
-        return _Named(self._outer, {**self._names, **meanings})
+        return _Named(self._outer, {**self._names, **meanings}) if meanings else self
 
     def lookup(self, name: str) -> Meaning | None:
         return self._names.get(name) or super().lookup(name)
@@ -511,9 +513,9 @@ class Sources:
         except SchemaError:  # reported when the file itself is asked for
             return None
 
-    def following(self, scope: Scope, name: str) -> _Following:
+    def following(self, place: Scope | ast.AST, name: str) -> _Following:
         """Guard against names that lead back to themselves."""
-        return _Following(self._open, (id(scope), name))
+        return _Following(self._open, (id(place), name))
 
     def find(self, module: str, level: int, importer: Module) -> Path | None:
         """The file that an import statement names."""

@@ -65,7 +65,7 @@ def read_function(found: Definition) -> Function:
     return Function(
         name=node.name,
         parameters=tuple(_parameters(node, where)),
-        returns=None if node.returns is None else read_hint(node.returns, where),
+        returns=None if node.returns is None else _hint(node.returns, where),
         role=_role(found),
         qualname=scope.qualname(node.name),
         module=module.name,
@@ -92,11 +92,25 @@ def _parameters(node: FunctionNode | ast.Lambda, scope: Scope) -> Iterator[Param
         written, default = parameter.annotation, defaults.get(parameter.arg)
         yield Parameter(
             name=parameter.arg,
-            hint=None if written is None else read_hint(written, scope),
-            default=MISSING if default is None else constant(default, scope),
+            hint=None if written is None else _hint(written, scope),
+            default=MISSING if default is None else _default(default, scope),
             kind=_kind(node.args, parameter),
             span=scope.module.span(written or parameter),
         )
+
+
+def _hint(node: ast.expr, scope: Scope) -> Hint:
+    try:
+        return read_hint(node, scope)
+    except RecursionError:
+        return Unresolved("...", Reason.DEEP)
+
+
+def _default(node: ast.expr, scope: Scope) -> Default:
+    try:
+        return constant(node, scope)
+    except RecursionError:
+        return Unknown("...")
 
 
 def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
@@ -344,7 +358,11 @@ def _generic_alias(alias: Written, node: ast.expr, items: list[ast.expr], scope:
         return Unresolved(ast.unparse(node), Reason.NOT_A_TYPE)
     meant = [scope.meaning(item) or Written(item, scope) for item in items]
     given = dict(zip(names, meant, strict=False))
-    return _meant(Written(alias.node, alias.scope.with_names(given)), ast.unparse(node))
+    text = ast.unparse(node)
+    with scope.sources.following(alias.node, text) as again:
+        if again:
+            return Unresolved(text, Reason.RECURSIVE)
+        return _meant(Written(alias.node, alias.scope.with_names(given)), text)
 
 
 def _free_variables(alias: Written) -> list[str]:

@@ -17,7 +17,7 @@ from opwright.hints.files import no_collection
 from opwright.hints.lower import Inferred, lower
 from opwright.hints.model import Function
 from opwright.hints.mutates import UNKNOWN, marked_by, unmatched
-from opwright.hints.resolve import Definition, Scope, Sources
+from opwright.hints.resolve import Definition, Scope, ScopeNode, Sources, statements
 from opwright.schema.compare import compare
 from opwright.schema.model import Schema
 from opwright.schema.parse import parse
@@ -96,13 +96,14 @@ def _of_file(file: Path, sources: Sources) -> Iterator[Operator | Unreadable]:
     try:
         scope = sources.open(file)
         found = sorted(_registered(scope), key=lambda one: (one.span.line, one.span.column))
+        declarations = [declared(registration) for registration in found]
     except SchemaError as error:
         yield Unreadable(file, error.findings)
     except RecursionError:
         message = "this file is nested too deeply to be read"
         yield Unreadable(file, (Diagnostic("OW901", message, span=Span(str(file))),))
     else:
-        yield from (declared(registration) for registration in found)
+        yield from declarations
 
 
 # Files -----------------------------------------------------------------------------------------
@@ -166,11 +167,12 @@ def _helpers(files: Iterable[Path], sources: Sources) -> Iterator[str]:
 
 def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a module, those under conditions included."""
-    for statement in body:
+    waiting = list(body)
+    while waiting:
+        statement = waiting.pop()
         yield statement
-        for part in ("body", "orelse", "handlers", "finalbody"):
-            if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                yield from _statements(getattr(statement, part, []))
+        if not isinstance(statement, ScopeNode):
+            waiting += statements(statement)
 
 
 # One file --------------------------------------------------------------------------------------
