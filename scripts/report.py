@@ -4,7 +4,7 @@
     scripts/report.py           write the page from the corpora that are here, all of them
     scripts/report.py --check   write nothing; fail where the page would change
 
-Every refusal must have been looked at: `data/judgements.json` says of each why it is right. One
+Every refusal must have been looked at: `data/refusals.json` says of each why it is right. One
 that is not in there, or one in there that no longer happens, fails the run.
 """
 
@@ -80,7 +80,7 @@ def survey(corpus: Corpus) -> Survey:
 
 def judged(refusals: Iterable[Refusal]) -> tuple[dict[str, list[Refusal]], list[str]]:
     """Refusals by the reason why each is right, and what is wrong with the judgements."""
-    reasons: Mapping[str, list[str]] = json.loads((DATA / "judgements.json").read_text())
+    reasons: Mapping[str, list[str]] = json.loads((DATA / "refusals.json").read_text())
     why = {key: reason for reason, keys in reasons.items() for key in keys}
     grouped: dict[str, list[Refusal]] = {reason: [] for reason in reasons}
     faults, seen = [], set()
