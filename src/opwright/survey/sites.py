@@ -7,100 +7,42 @@ standing for what the call gives. Reads; nothing is imported or executed.
 from __future__ import annotations
 
 import ast
-import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
-from opwright.findings import Diagnostic, Span
+from opwright.findings import Span
 from opwright.hints.constants import constant
-from opwright.hints.lower import lower
-from opwright.hints.model import MISSING, Function
-from opwright.hints.model import Unknown as NotConstant
-from opwright.hints.resolve import (
-    Assigned,
-    Binding,
-    Definition,
-    External,
-    Meaning,
-    Scope,
-    Written,
-    parameters,
-)
 from opwright.hints.resolve import Defined as Bound
-from opwright.survey.facts import (
-    UNKNOWN,
-    Call,
-    Fact,
-    Implementation,
-    Language,
-    Library,
-    Role,
-    Text,
-    Unknown,
+from opwright.hints.resolve import Definition, External, Meaning, Scope, Written, parameters
+from opwright.survey.classes import ROLES, called_with_all, is_operator, read_class
+from opwright.survey.facts import Call, Fact, Implementation, Language, Library, Role, Text
+from opwright.survey.facts import Definition as Defined
+from opwright.survey.forms import Form, form_of
+from opwright.survey.implementing import (
+    HANDLE_METHODS,
+    IMPLEMENTING,
+    LIBRARY_METHODS,
+    Implementing,
 )
-from opwright.survey.facts import (
-    Definition as Defined,
-)
-from opwright.survey.forms import INFER_PATHS, Form, form_of
 from opwright.survey.libraries import is_dropped
+from opwright.survey.lines import REGISTERING, Lines, called_name, interesting
 from opwright.survey.registering import library_namespace, spelled
+from opwright.survey.site import (
+    Place,
+    Site,
+    binding_scope,
+    bindings,
+    given_by,
+    guarded,
+    parts_of,
+    rows,
+)
 from opwright.survey.strings import text_of
 from opwright.survey.targets import NOWHERE, Target, Targets, dotted_path
+from opwright.survey.writes import Names, faults_of, inferred, mutates_of, names_of
 
 DEPTH = 4
 """Helpers that call helpers that call helpers."""
-MOST_ROWS = 200
-"""Rows of a literal table that a loop over it is read for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Implementing:
-    """How a callable takes operator, function and key: parameters in order, by name."""
-
-    parameters: tuple[str, ...]
-    role: Role = Role.KERNEL
-    key: str = ""
-    setup: str = ""
-
-
-IMPLEMENTING = {
-    "impl": Implementing(("op", "types", "func"), key="types"),
-    "register_kernel": Implementing(("op", "device_types", "func"), key="device_types"),
-    "register_fake": Implementing(("op", "func"), Role.FAKE),
-    "impl_abstract": Implementing(("op", "func"), Role.FAKE),
-    "register_vmap": Implementing(("op", "func"), Role.VMAP),
-    "register_autocast": Implementing(("op", "device_type", "cast_inputs"), Role.AUTOCAST),
-    "register_autograd": Implementing(
-        ("op", "func", "setup_context"), Role.BACKWARD, setup="setup_context"
-    ),
-}
-"""Functions of `torch.library`; its `func` is a decorator's target where it is left out."""
-
-LIBRARY_METHODS = {
-    "impl": Implementing(("op", "func", "dispatch_key"), key="dispatch_key"),
-    "_register_fake": Implementing(("op", "func"), Role.FAKE),
-    "_impl_with_aoti_compile": Implementing(("op", "dispatch_key"), key="dispatch_key"),
-}
-HANDLE_METHODS = {
-    "register_kernel": Implementing(("device_types", "func"), key="device_types"),
-    "register_fake": Implementing(("func",), Role.FAKE),
-    "register_vmap": Implementing(("func",), Role.VMAP),
-    "register_autocast": Implementing(("device_type", "cast_inputs"), Role.AUTOCAST),
-    "register_autograd": Implementing(
-        ("func", "setup_context"), Role.BACKWARD, setup="setup_context"
-    ),
-    # Opwright's own handles
-    "kernel": Implementing(("device_types", "func"), key="device_types"),
-    "fake": Implementing(("func",), Role.FAKE),
-    "backward": Implementing(("func",), Role.BACKWARD),
-    "setup_context": Implementing(("func",), Role.SETUP_CONTEXT),
-    "vmap": Implementing(("func",), Role.VMAP),
-    "autocast": Implementing(("device_type", "dtype"), Role.AUTOCAST),
-}
-ALIASES = {"backward": "func", "fn": "func", "function": "func", "qualname": "op", "op_name": "op"}
-"""Other names that torch gives the same parameters."""
 
 OPS = "torch.ops."
 PACKETS = frozenset(["default", "_op", "redispatch"])
@@ -109,71 +51,9 @@ NO_OPERATORS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a fact counts as written: at a helper's outermost call, or where it is."""
-
-    span: Span | None = None
-    guards: tuple[str, ...] = ()
-
-    def of(self, span: Span) -> Span:
-        return span if self.span is None else self.span
-
-
 def read_sites(scope: Scope) -> list[Fact]:
     """Every fact of a parsed file, in the order of its text."""
     return _Reader(scope).facts()
-
-
-INTEREST = (
-    "define(",
-    "impl(",
-    "_op",
-    "Library(",
-    "register",
-    "infer_schema",
-    "impl_abstract",
-    "ops.",
-    "opwright",
-    "ow.",
-)
-"""In each line that a registering call or a call of an operator begins or ends in."""
-HANDLES = (".kernel", ".fake", ".backward", ".setup_context", ".vmap", ".autocast")
-"""The same in a file that uses Opwright."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """The lines of a text that are worth a look, in order."""
-
-    numbers: list[int]
-
-    @classmethod
-    def of(cls, text: str, helpers: frozenset[str] = frozenset()) -> Lines:
-        words = (*INTEREST, *(HANDLES if "opwright" in text else ()), *helpers)
-        places = sorted(place for word in words for place in occurrences(text, word))
-        numbers: list[int] = []
-        line, at = 1, 0
-        for place in places:
-            line += text.count("\n", at, place)
-            at = place
-            numbers.append(line)
-        return cls(numbers)
-
-    def touch(self, node: ast.stmt) -> bool:
-        """Whether a statement, decorators included, has such a line."""
-        decorators = getattr(node, "decorator_list", None)
-        first = min([node.lineno, *(d.lineno for d in decorators)]) if decorators else node.lineno
-        index = bisect_left(self.numbers, first)
-        last = node.end_lineno or node.lineno
-        return index < len(self.numbers) and self.numbers[index] <= last
-
-
-def occurrences(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))
 
 
 @dataclass(slots=True)
@@ -220,6 +100,8 @@ class _Reader:
                     yield from self.applied(decorator, scope, given, place, DEPTH)
                 yield from self.block(node.body, scope.child(node), place)
             case ast.ClassDef():
+                if is_operator(node, scope):
+                    yield from self.class_form(node, scope, place)
                 yield from self.block(node.body, scope.child(node), place)
             case ast.If(test, body, orelse):
                 yield from self.calls(test, scope, place)
@@ -381,7 +263,7 @@ class _Reader:
         site: Site,
         target: Target = NOWHERE,
         text: Text | None = None,
-        mutates: tuple[str, ...] | Literal[Unknown.UNKNOWN] | None = None,
+        mutates: Names | None = None,
         writes: ast.expr | None = None,
     ) -> Defined:
         word = writes.value if isinstance(writes, ast.Constant) else None
@@ -429,6 +311,27 @@ class _Reader:
         mutates = names_of(writes, site.scope) if writes is not None else None
         found = self.targets.of(target)
         yield self.definition(name, "Library.define", site, found, text, mutates, writes)
+
+    def class_form(self, node: ast.ClassDef, scope: Scope, place: Place) -> Iterator[Fact]:
+        """`class F(opwright.Operator)`: everything about one operator in one body."""
+        found = read_class(node, scope)
+        if found is None:
+            return
+        inside = scope.child(node)
+        text = None if found.schema is None else text_of(found.schema, inside)
+        where = Place(scope.module.span(node), place.guards)
+        site = Site(None, node.bases[0], inside, None, where)
+        source = self.targets.of(found.source, in_class=True)
+        head = Target(source.signature, None, source.function)
+        yield self.definition(found.name, "opwright.op", site, head, text)
+        for name, function in found.functions:
+            target = self.targets.of(function, in_class=True)
+            role = ROLES.get(name, Role.KERNEL)
+            key = name if role is Role.KERNEL and name != "kernel" else ""
+            if target.signature is not None and source.signature is not None:
+                whole = called_with_all(target.signature, source.signature)
+                target = replace(target, signature=whole)
+            yield self.implementation(found.name, role, key, target, site)
 
     # implementations
 
@@ -654,133 +557,9 @@ class _Reader:
             yield from self.applied(decorator, scope, target, place, depth)
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A callable as it is used: called or not, applied to a function or not."""
-
-    call: ast.Call | None
-    node: ast.expr
-    scope: Scope
-    given: Meaning | None
-    place: Place
-
-    @property
-    def span(self) -> Span:
-        return self.place.of(self.scope.module.span(self.node))
-
-    def at(self, position: int, name: str) -> ast.expr | None:
-        """An argument by position or by name."""
-        if self.call is None:
-            return None
-        by_name = {keyword.arg: keyword.value for keyword in self.call.keywords}
-        if name in by_name:
-            return by_name[name]
-        plain = self.call.args[: position + 1]
-        if len(plain) <= position or any(isinstance(a, ast.Starred) for a in plain):
-            return None
-        return plain[position]
-
-    def by_name(self, names: Sequence[str], name: str) -> ast.expr | None:
-        """An argument by its name, or by its place among `names`."""
-        if self.call is None or not name:
-            return None
-        for keyword in self.call.keywords:
-            if keyword.arg == name or ALIASES.get(keyword.arg or "") == name:
-                return keyword.value
-        return self.at(names.index(name), name) if name in names else None
-
-
-def guarded(place: Place, guard: str) -> Place:
-    return replace(place, guards=(*place.guards, guard[:200]))
-
-
-def given_by(node: ast.expr, scope: Scope) -> Meaning:
-    """What an argument means; a name that several statements bind means nothing but itself."""
-    if isinstance(node, ast.Name) and is_ambiguous(node, scope):
-        return Written(node, scope)
-    return scope.meaning(node) or Written(node, scope)
-
-
-def is_ambiguous(node: ast.Name, scope: Scope) -> bool:
-    """Whether a name is bound both by a definition and by imports or assignments.
-
-    `f = register(f)` itself does not count: what it binds comes after.
-    """
-    binders = [b.binder for b in binding_scope(node.id, scope) if not b.weak]
-    others = [b for b in binders if not (isinstance(b, Assigned) and _holds(b.node, node))]
-    return len(others) > 1 and not all(isinstance(binder, Bound) for binder in others)
-
-
-def binding_scope(name: str, scope: Scope) -> list[Binding]:
-    """How the innermost scope that knows a name binds it."""
-    where: Scope | None = scope
-    while where is not None:
-        if name in where.bindings:
-            return where.bindings[name]
-        where = where.parent
-    return []
-
-
-def _holds(outer: ast.expr, inner: ast.expr) -> bool:
-    """Whether one expression stands inside the other."""
-    start, end = (outer.lineno, outer.col_offset), (outer.end_lineno, outer.end_col_offset)
-    return start <= (inner.lineno, inner.col_offset) and (
-        (inner.end_lineno or 0, inner.end_col_offset or 0) <= (end[0] or 0, end[1] or 0)
-    )
-
-
 def hidden(name: str) -> bool:
     """Whether only running the code would tell a part of a name."""
     return "{" in name
-
-
-WORDS = ("define", "impl", "op", "library", "Library")
-
-
-def interesting(head: ast.expr) -> bool:
-    """A cheap look at a callee's name, before anything is looked up."""
-    match head:
-        case ast.Attribute(_, name) if name in HANDLE_METHODS or name in LIBRARY_METHODS:
-            return True
-        case ast.Attribute(owner):
-            return name_matters(head.attr) or reaches_ops(owner)
-        case ast.Name(name):
-            return name_matters(name)
-        case ast.Call(func):
-            return interesting(func)
-        case _:
-            return False
-
-
-REGISTERING = re.compile(
-    r"\b(?:define|impl|_register_fake|register_fake|impl_abstract|custom_op|triton_op|infer_schema"
-    r"|register_kernel|register_autograd|register_vmap|direct_register_custom_op"
-    r"|register_custom_op)\("
-)
-"""A function must call one of these to be looked into as a helper."""
-
-
-def called_name(head: ast.expr) -> str:
-    match head:
-        case ast.Attribute(_, name) | ast.Name(name):
-            return name
-        case ast.Call(func):
-            return called_name(func)
-        case _:
-            return ""
-
-
-def name_matters(name: str) -> bool:
-    return any(word in name for word in WORDS) or "register" in name
-
-
-def reaches_ops(node: ast.expr) -> bool:
-    """Whether `ops` is among the names of a dotted expression."""
-    while isinstance(node, ast.Attribute):
-        if node.attr == "ops":
-            return True
-        node = node.value
-    return isinstance(node, ast.Name) and "op" in node.id
 
 
 def operator_of(path: str) -> str:
@@ -794,113 +573,3 @@ def operator_of(path: str) -> str:
         return ""
     overload = "" if len(parts) == 2 or parts[2] in PACKETS else f".{parts[2]}"
     return f"{parts[0]}::{parts[1]}{overload}"
-
-
-def rows(target: ast.expr, iterable: ast.expr, scope: Scope) -> Iterator[dict[str, Meaning]]:
-    """What the targets of a loop over a literal table mean, row by row; else one row of nothing."""
-    meaning = given_by(iterable, scope)
-    if not isinstance(meaning, Written) or not isinstance(meaning.node, (ast.Tuple, ast.List)):
-        yield {}
-        return
-    for item in meaning.node.elts[:MOST_ROWS]:
-        yield dict(bound_row(target, item, meaning.scope))
-
-
-def bound_row(target: ast.expr, item: ast.expr, scope: Scope) -> Iterator[tuple[str, Meaning]]:
-    match target, item:
-        case ast.Name(name), _:
-            yield name, given_by(item, scope)
-        case ((ast.Tuple(targets) | ast.List(targets)), (ast.Tuple(items) | ast.List(items))):
-            for each, value in zip(targets, items, strict=False):
-                yield from bound_row(each, value, scope)
-
-
-def bindings(helper: ast.FunctionDef, site: Site, home: Scope) -> dict[str, Meaning]:
-    """What each parameter of a helper stands for in one call of it."""
-    arguments = helper.args
-    names = [parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)]
-    defaults = dict(zip(names[::-1], arguments.defaults[::-1], strict=False))
-    keyword = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    defaults |= {arg.arg: default for arg, default in keyword if default is not None}
-    bound = {name: given_by(default, home) for name, default in defaults.items()}
-    if site.call is not None:
-        places = zip(names, site.call.args, strict=False)
-        bound |= {name: given_by(argument, site.scope) for name, argument in places}
-        named = [(k.arg, k.value) for k in site.call.keywords]
-        bound |= {name: given_by(node, site.scope) for name, node in named if name is not None}
-    return bound
-
-
-def parts_of(function: ast.FunctionDef) -> Iterator[ast.FunctionDef | ast.Call]:
-    """Every call in a function, and the functions inside it, whose calls are their own."""
-    waiting: list[ast.AST] = [*reversed(function.body)]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, (ast.FunctionDef, ast.Call)):
-            yield part
-        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            waiting.extend(reversed([*ast.iter_child_nodes(part)]))
-
-
-def inferred(node: ast.expr, scope: Scope) -> tuple[Meaning | None, ast.expr | None]:
-    """The function behind `name + infer_schema(fn, mutates_args=...)`, and what it writes."""
-    for part in ast.walk(node):
-        found = _inferring(part, scope) if isinstance(part, (ast.Call, ast.Name)) else None
-        if found is not None:
-            call, where = found
-            site = Site(call, call, where, None, Place())
-            function = site.at(0, "prototype_function")
-            if function is not None:
-                return given_by(function, where), site.at(1, "mutates_args")
-    return None, None
-
-
-def _inferring(node: ast.expr, scope: Scope) -> tuple[ast.Call, Scope] | None:
-    if isinstance(node, ast.Name):
-        meaning = scope.meaning(node)
-        if not isinstance(meaning, Written) or not isinstance(meaning.node, ast.Call):
-            return None
-        node, scope = meaning.node, meaning.scope
-    if isinstance(node, ast.Call) and dotted_path(node.func, scope) in INFER_PATHS:
-        return node, scope
-    return None
-
-
-def faults_of(function: Function | None, name: str) -> tuple[Diagnostic, ...]:
-    """What annotations cannot mean; a default that only running tells is nobody's fault."""
-    if function is None:
-        return ()
-    known = tuple(
-        replace(p, default=MISSING) if isinstance(p.default, NotConstant) else p
-        for p in function.parameters
-    )
-    return lower(replace(function, parameters=known), name).findings
-
-
-Names = tuple[str, ...] | Literal[Unknown.UNKNOWN]
-
-
-def mutates_of(form: Form, node: ast.expr | None, scope: Scope) -> Names | None:
-    """`mutates_args` of a form that has it; none given is nothing written."""
-    if not form.mutates:
-        return None
-    return () if node is None else names_of(node, scope)
-
-
-def names_of(node: ast.expr, scope: Scope) -> Names:
-    """The names in `mutates_args`; UNKNOWN where they are not written out."""
-    match node:
-        case ast.Constant(None) | ast.Dict([]):
-            return ()
-        case ast.Constant(str(text)):
-            return UNKNOWN if text == "unknown" else tuple(filter(None, (text,)))
-        case ast.Set(parts) | ast.Tuple(parts) | ast.List(parts):
-            names = [constant(part, scope) for part in parts]
-            known = tuple(name for name in names if isinstance(name, str))
-            return known if len(known) == len(names) else UNKNOWN
-        case ast.BoolOp(ast.Or(), [first, *rest]):
-            return names_of(first, scope) or names_of(rest[-1], scope)
-    meaning = given_by(node, scope)
-    if isinstance(meaning, Written) and meaning.node is not node:
-        return names_of(meaning.node, meaning.scope)
-    return UNKNOWN

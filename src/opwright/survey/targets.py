@@ -44,12 +44,15 @@ class Targets:
         self._operator = operator
         self._known: dict[int, Target] = {}
 
-    def of(self, meaning: Meaning | None) -> Target:
-        """The function that a meaning stands for; `NOWHERE` where it is none to be read."""
+    def of(self, meaning: Meaning | None, *, in_class: bool = False) -> Target:
+        """The function that a meaning stands for; `NOWHERE` where it is none to be read.
+
+        One `in_class` takes no `self`, as in Opwright's class form.
+        """
         match meaning:
             case Definition(ast.FunctionDef() as node):
                 if id(node) not in self._known:
-                    self._known[id(node)] = self._defined(meaning, node)
+                    self._known[id(node)] = self._defined(meaning, node, in_class=in_class)
                 return self._known[id(node)]
             case Written(ast.Lambda() as node, scope):
                 return self._lambda(node, scope)
@@ -59,8 +62,10 @@ class Targets:
             case _:
                 return NOWHERE
 
-    def _defined(self, found: Definition, node: ast.FunctionDef) -> Target:
+    def _defined(self, found: Definition, node: ast.FunctionDef, *, in_class: bool) -> Target:
         function = read_function(found)
+        if in_class and function.role is HintRole.METHOD:
+            function = replace(function, role=HintRole.FUNCTION)
         if function.role is not HintRole.FUNCTION or not _is_plain(found, node):
             return NOWHERE
         signature = placed(signature_of(function), node, found.scope.module.span)
