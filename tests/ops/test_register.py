@@ -206,3 +206,26 @@ def test_both_operators_go_when_one_function_is_replaced() -> None:
         f = ow.op(f"{NS}::halve")(halve_again)
     assert f.out is None
     assert not private.exists(f"{NS}::halve.out")
+
+
+# Under Dynamo -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("eager_first", [True, False])
+def test_one_node_in_the_graph_and_no_recompile(eager_first: bool) -> None:
+    f = ow.op(f"{NS}::scale_shift")(scale_shift)
+    f.fake(lambda x, shift, by: torch.empty_like(x))
+    graphs: list[Any] = []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        graphs.append([node.target for node in graph.graph.nodes if node.op == "call_function"])
+        return graph
+
+    use = torch.compile(lambda x: f(x, by=3.0), backend=backend, fullgraph=True)
+    x = torch.randn(3)
+    if eager_first:
+        assert torch.equal(f(x, by=3.0), x * 3)
+    for _ in range(3):
+        assert torch.equal(use(x), x * 3)
+        assert torch.equal(f(x, by=3.0), x * 3)
+    assert graphs == [[f.overload]]

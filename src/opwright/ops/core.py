@@ -33,6 +33,7 @@ from opwright.ops.writer import (
     write_fork,
     write_gate,
     write_kernel,
+    write_method,
     write_packer,
 )
 from opwright.schema.model import Schema
@@ -87,6 +88,8 @@ class Core:
         """What other modules do once, before the first call."""
         self.cell: dict[str, Any] = {}
         self.is_foreign = False
+        self.is_traced = False
+        """Whether compiled code may hold its handle, and guard on what it is."""
         self.handle: object = None
         self._plan = plan
         self._prepared = False
@@ -135,6 +138,7 @@ class Core:
 
     def _names(self) -> Iterator[tuple[str, Any]]:
         yield from (("record", None), ("check_hidden", self._check_hidden))
+        yield "tracing", is_dynamo_compiling
         yield from (("slow", self._slow), ("below", self._below), ("careful", _careful))
         yield from (("wrap", self.judge.wrap), ("lower", self.judge.lower), ("hidden", HIDDEN))
         yield from (("settle", self.judge.settle), ("settle_flat", self.judge.settle_flat))
@@ -154,7 +158,7 @@ class Core:
             if self.packs:
                 self.packer = self.write_packer()
             if self.schema.mutable and (text := trivial_fake(self.plan)) is not None:
-                self.place_fake(self._written(_first(lambda _: text), {}))
+                self.place_fake(self._written(self._traced(lambda _: text), {}))
         except BaseException:
             self.destroy()
             raise
@@ -240,12 +244,22 @@ class Core:
         if "fake" in self._spaces:
             self._spaces["fake"][f"{HELD}fn"] = fake
         else:
-            self.place_fake(self._written(_first(write_fake), self._space("fake", fake)))
+            self.place_fake(self._written(self._traced(write_fake), self._space("fake", fake)))
 
     def place_fake(self, fake: Callable[..., Any]) -> None:
         """Have a function that takes schema arguments tell shapes."""
         private.place_fake(self.library, self.qualname, fake)
         self._fake = fake
+
+    def _traced(self, text: Text) -> Text:
+        """The text of a fake kernel: when one is called, compilation has begun."""
+
+        def written(plan: Plan) -> str:
+            self.is_traced = True
+            cache.settle()
+            return text(plan)
+
+        return written
 
     def _space(self, key: str, function: Kernel) -> dict[str, Any]:
         self._spaces[key] = {f"{HELD}fn": function}
@@ -263,6 +277,11 @@ class Core:
         defaults = functools.partial(schema_defaults, self.schema)
         return later(self.local.replace(".", "_"), write, space, defaults)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the handle has to stay the object that compiled code may guard on."""
+        return self.is_traced or self.is_foreign or COMPOSITE_KEY in self.kernels
+
     def _direct_kernel(self, device: str) -> Kernel | None:
         """The function that the dispatcher ends up in for plain tensors of a device."""
         key = private.backend_key(device)
@@ -277,13 +296,16 @@ class Core:
 
     # Calls -------------------------------------------------------------------------------------
 
-    def write_call(self) -> Callable[..., Any]:
-        """The function that a call of the handle runs."""
+    def write_call(self, *, method: bool = False) -> Callable[..., Any]:
+        """The function that a call of the handle runs, or its `__call__`."""
         self.prepare()
         signature = self.plan.signature
         name = self.local.replace(".", "_")
         self._flatten = now(name, write_flattener(self.plan), self.cell, user_defaults(signature))
-        return now(name, write_call(self.plan), self.cell, user_defaults(signature))
+        text = write_call(self.plan)
+        if method:
+            text = write_method(text, signature)
+        return now(name, text, self.cell, user_defaults(signature))
 
     def write_packer(self) -> Callable[..., Any]:
         """The function that takes a call of the handle through the dispatcher."""
@@ -293,13 +315,16 @@ class Core:
         return now(self.local.replace(".", "_"), write_packer(self.plan), self.cell, defaults)
 
     def write_fork(
-        self, signature: inspect.Signature, out: Core, *, calls: bool = False
+        self, signature: inspect.Signature, out: Core, *, method: bool = False
     ) -> Callable[..., Any]:
         """The function that calls this operator, or `out` where tensors to write are given."""
-        ways = (self.write_call(), out.write_call()) if calls else (self.packer, out.packer)
-        space = {f"{HELD}plain": ways[0], f"{HELD}out": ways[1], f"{HELD}mixed": _mixed}
+        ways = (self.write_call(), out.write_call()) if method else (self.packer, out.packer)
+        space = {"plain": ways[0], "out": ways[1], "mixed": _mixed, "tracing": is_dynamo_compiling}
         text = write_fork(signature, self.plan, out.plan)
-        return now(self.local, text, space, user_defaults(signature))
+        if method:
+            text = write_method(text, signature)
+        held = {f"{HELD}{name}": value for name, value in space.items()}
+        return now(self.local, text, held, user_defaults(signature))
 
     def through(self, *args: Any, **kwargs: Any) -> Any:
         """A call through the dispatcher, of arguments that cross as they are.
@@ -397,16 +422,6 @@ class Core:
         """From the first tensor subclass on, kernels look out for hidden dispatch keys."""
         if not private.mode_is_on() and any(type(t) not in EXACT for t in self.tensors(flat)):
             HIDDEN.below_subclass = True
-
-
-def _first(text: Text) -> Text:
-    """The text of a fake kernel: when one is called, compilation has begun."""
-
-    def written(plan: Plan) -> str:
-        cache.settle()
-        return text(plan)
-
-    return written
 
 
 def _mixed(qualname: str, names: list[str]) -> None:

@@ -44,6 +44,7 @@ class OpDef(Transforms, Generic[P, R]):
         signature: Callable[[], inspect.Signature],
         out: OpDef[..., Any] | None = None,
     ) -> None:
+        self._become(None)
         self.core = core
         self._signature = signature
         self.out = out
@@ -70,13 +71,26 @@ class OpDef(Transforms, Generic[P, R]):
         return self._signature()
 
     def _first_call(self, *args: Any, **kwargs: Any) -> Any:
-        self._call = self._written_call()
-        return self._call(*args, **kwargs)
+        """Go on with a `__call__` of its own, unless compiled code knows the handle as it is."""
+        if not any(core.is_settled for core in self._cores()):
+            self._become(self._written_call())
+        elif self.out is None:
+            self._call = self.core.write_call()
+        else:
+            self._call = self._through
+        return self(*args, **kwargs)
 
     def _written_call(self) -> Callable[..., Any]:
         if self.out is None:
-            return self.core.write_call()
-        return self.core.write_fork(self.__signature__, self.out.core, calls=True)
+            return self.core.write_call(method=True)
+        return self.core.write_fork(self.__signature__, self.out.core, method=True)
+
+    def _become(self, call: Callable[..., Any] | None) -> None:
+        """Have calls run in this function itself: that of a class has no second call to make."""
+        made: Any = OpDef
+        if call is not None:
+            made = type("OpDef", (OpDef,), {"__call__": call, "__module__": OpDef.__module__})
+        self.__class__ = made
 
     def __repr__(self) -> str:
         return f"<operator {self.schema}>"

@@ -138,6 +138,14 @@ def write_fork(signature: inspect.Signature, plain: Plan, out: Plan) -> str:
     )
 
 
+def write_method(text: str, signature: inspect.Signature) -> str:
+    """The same function as the `__call__` of a handle: while Dynamo traces, it only dispatches."""
+    head, _, body = text.partition("\n")
+    head = head.replace("written(", "written(_ow_self, ", 1)
+    traced = f"return _ow_self._through({user_arguments(signature)})"
+    return f"{head}\n    if _ow_tracing():\n        {traced}\n{body}"
+
+
 def shortcut(plan: Plan) -> dict[str, Direct] | None:
     """What each of the user's parameters needs for the kernel to be called at once, by name.
 
