@@ -5,9 +5,10 @@
     scripts/neutral.py --own .corpora/torchao-0.18.0/torchao     stubs of those that it declares
     scripts/neutral.py --tools mypy ty -- SOURCE                 with these tools
 
-The code base is copied, checked, given `typings/`, and checked again. Exit code 1 if a tool reports
-anything new. With the stubs of others there must be nothing: the rest of `torch` gets no worse. With
-its own, what is new are wrong uses of operators, and what follows from their types.
+The code base is copied, checked, given `typings/`, and checked again. Exit code 1 if a tool finds
+anything where it found nothing before. With the stubs of others there must be nothing: the rest of
+`torch` gets no worse. With its own, what is new are wrong uses of operators, and what follows from
+their types.
 """
 
 from __future__ import annotations
@@ -56,11 +57,11 @@ class Finding(NamedTuple):
 
 
 def findings(text: str) -> Counter[Finding]:
-    """The errors in the output of any of the tools.
+    r"""The errors in the output of any of the tools.
 
     >>> [*findings("a.py:1:2: error: no\\\\n  /x/b.py:3:4 - error: bad\\\\nERROR c.py:5:6-7: ugly")]
-    [Finding(place='a.py:1:2', said='error: no'), Finding(place='/x/b.py:3:4', said='error: bad'), \
-Finding(place='c.py:5:6', said='ugly')]
+    Finding(place='a.py:1:2', said='error: no')
+    Finding(place='/x/b.py:3:4', said='error: bad')
     """
     found = (_FINDING.search(line) for line in text.splitlines())
     return Counter(
@@ -68,6 +69,22 @@ Finding(place='c.py:5:6', said='ugly')]
         for each in found
         if each and not re.match(r"(note|information|warning|info)\b", each["said"])
     )
+
+
+def appeared(before: Counter[Finding], after: Counter[Finding]) -> list[Finding]:
+    """What a tool says where it said nothing before: the order of a union is no finding.
+
+    >>> before, same = Finding("a:1:2", "int | str"), Finding("a:1:2", "str | int")
+    >>> appeared(Counter([before]), Counter([same, Finding("b:1", "")]))
+    [Finding(place='b:1', said='')]
+    """
+    places = Counter(finding.place for finding in before.elements())
+    found = []
+    for finding in after.elements():
+        places[finding.place] -= 1
+        if places[finding.place] < 0:
+            found.append(finding)
+    return found
 
 
 def check(tool: str, folder: Path, source: str) -> Counter[Finding]:
@@ -112,11 +129,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         add_stubs(folder, options.source if options.own else FOREIGN)
         for tool in options.tools:
             after = check(tool, folder, source)
-            new, gone = after - before[tool], before[tool] - after
-            print(f"{tool}: {before[tool].total()} before, {new.total()} new, {gone.total()} gone")
-            for finding in [*new][: options.show]:
+            new, gone = appeared(before[tool], after), appeared(after, before[tool])
+            print(f"{tool}: {before[tool].total()} before, {len(new)} new, {len(gone)} gone")
+            for finding in new[: options.show]:
                 print(f"  new  {finding.place} {finding.said}")
-            worse += new.total()
+            worse += len(new)
     return 1 if worse else 0
 
 
