@@ -152,6 +152,14 @@ def test_arguments_that_are_written_otherwise_are_not_equal(one: Argument, other
     assert one != str(one)
 
 
+def test_sound_parts_make_the_same_schema() -> None:
+    made = parse("ns::f.o(Tensor(a!) x, int n=3) -> Tensor(a!)")
+    again = Schema.of_sound(made.name, made.overload, made.arguments, made.returns)
+    assert again == made
+    assert str(again) == str(made)
+    assert hash(again) == hash(made)
+
+
 def test_required_is_a_name_of_its_own() -> None:
     assert repr(REQUIRED) == "REQUIRED"
     assert pickle.loads(pickle.dumps(x())).default is REQUIRED

@@ -231,8 +231,8 @@ def check_parity(text: str) -> None:
 
 def test_we_accept_and_refuse_what_torch_does() -> None:
     check_parity()
-    assert seen["accepted"] > 200
-    assert seen["refused"] > 200
+    assert seen["accepted"] > 50
+    assert seen["refused"] > 50
     assert seen["explained"] > 0
 
 
