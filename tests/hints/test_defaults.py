@@ -41,6 +41,7 @@ HELD = {
     "str = 'cpu'": 'str x="cpu"',
     "str = ''": 'str x=""',
     "Tensor | None = None": "Tensor? x=None",
+    "Tensor = None": "Tensor x=None",
     "int | None = 3": "SymInt? x=3",
     "float | None = 3": "float? x=3.0",
     "list[int] = [1, 2]": "SymInt[] x=[1, 2]",
@@ -103,7 +104,6 @@ FAULTS = {
         NONE_INSTEAD,
     ),
     "Tensor = 0": ("OW106", "the default 0 does not fit Tensor", ""),
-    "Tensor = None": ("OW106", "the default None does not fit Tensor", "write `Tensor | None`"),
     "list[int] = 3": ("OW106", "the default 3 does not fit list[int]", ""),
     "list[int] = [1, 'a']": ("OW106", "the default (1, 'a') does not fit list[int]", ""),
     "tuple[int, int] = (1, 2, 3)": (

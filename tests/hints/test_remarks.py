@@ -22,6 +22,9 @@ REMARKS = {
     "x: Mutable[list[Tensor] | None]) -> Tensor": [
         "OW114 'x' of f: autograd does not see the tensors of a Tensor[]?"
     ],
+    "x: Tensor = None) -> Tensor": [
+        "OW116 'x' of f: None is its default, but no value of its annotation"
+    ],
     "x: list[list[int]]) -> Tensor": ["OW113 'x' of f: torch.export cannot save a SymInt[][]"],
     "x: list[torch.dtype] | None) -> Tensor": [
         "OW113 'x' of f: torch.export cannot save a ScalarType[]?"

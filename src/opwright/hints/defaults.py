@@ -31,7 +31,7 @@ from opwright.hints.model import (
     Unknown,
     written,
 )
-from opwright.schema.fit import DTYPE_ALIASES, misfit
+from opwright.schema.fit import DTYPE_ALIASES, NONE_ALONE, misfit
 from opwright.schema.kinds import Base, List, Maybe, Type
 from opwright.schema.literal import Symbol as Word
 from opwright.schema.literal import Value
@@ -138,6 +138,8 @@ def _one(default: Default, name: str) -> Value | Refusal:
     if isinstance(default, Member) and default.plain is not None:
         default = default.plain
     match name, default:
+        case name, None if name in NONE_ALONE:
+            return None
         case (("SymInt" | "int"), int()):
             return int(default)
         case "float", bool():

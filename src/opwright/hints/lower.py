@@ -31,7 +31,7 @@ from opwright.hints.codec import Splat as Splat
 from opwright.hints.defaults import held
 from opwright.hints.meaning import Meaning, Refusal, marked, meaning
 from opwright.hints.model import MISSING, Function, Hint, Kind, Parameter, Role
-from opwright.hints.remarks import remarks, unseen
+from opwright.hints.remarks import implicit, remarks, unseen
 from opwright.hints.results import Returning
 from opwright.hints.structure import Flattening, Slot, structured
 from opwright.hints.variant import optional_outs, with_outs, without_outs
@@ -121,7 +121,8 @@ def _know(parameter: Parameter) -> tuple[Parameter, Argument | None, Binding | N
             if not isinstance(value, Refusal):
                 keyword = parameter.kind is Kind.KEYWORD_ONLY
                 argument = Argument(name, found.type, value, keyword)
-                known = (parameter, argument, Single(name, name, found.codec))
+                if not any(True for _ in implicit(argument)):
+                    known = (parameter, argument, Single(name, name, found.codec))
     _remember(_parameters, parameter, known)
     return known
 

@@ -27,7 +27,7 @@ def remarks(schema: Schema, function: Function) -> Iterator[Diagnostic]:
     spans = {parameter.name: parameter.span for parameter in function.parameters}
     for argument in schema.arguments:
         span = spans.get(argument.name.partition("__")[0], function.span)
-        for code, message, hint in unseen(argument.type):
+        for code, message, hint in (*unseen(argument.type), *implicit(argument)):
             yield _found(code, f"{argument.name!r} of {schema.qualname}: {message}", hint, span)
     yield from _on_returns(schema, function.returns_span)
 
@@ -47,6 +47,17 @@ def unseen(kind: Type) -> Iterator[tuple[str, str, str]]:
         yield "OW113", f"torch.export cannot save a {bare}", hint
 
 
+def implicit(argument: Argument) -> Iterator[tuple[str, str, str]]:
+    """Whether None is the default of what is not optional: torch takes it, type checkers do not.
+
+    >>> [code for code, _, _ in implicit(Argument("x", Base("Tensor"), None))]
+    ['OW116']
+    """
+    if argument.default is None and not isinstance(argument.type, Maybe):
+        yield "OW116", "None is its default, but no value of its annotation", _OPTIONAL
+
+
+_OPTIONAL = "give it `| None`"
 _ELSE = "pass flat lists of tensors, if gradients are needed"
 _ADVICE = {"Tensor[]?": "pass a list that may be empty, `list[Tensor]`, if gradients are needed"}
 _SEEN = frozenset({"Tensor", "Tensor?", "Tensor[]", "Tensor?[]"})
