@@ -43,6 +43,8 @@ from opwright.survey.writes import Names, faults_of, inferred, mutates_of, names
 
 DEPTH = 4
 """Helpers that call helpers that call helpers."""
+MOST_INLINED = 2_000
+"""Calls of helpers that are looked into in one file: helpers that call each other multiply."""
 
 OPS = "torch.ops."
 PACKETS = frozenset(["default", "_op", "redispatch"])
@@ -66,6 +68,9 @@ class _Reader:
     helpers: frozenset[str] = frozenset()
     """Functions of this file that register operators: calls of them are looked into."""
     lines: Lines = field(init=False)
+    inside: set[int] = field(default_factory=set)
+    """Helpers that are being looked into: one that calls itself is not looked into again."""
+    inlined_so_far: int = 0
 
     def __post_init__(self) -> None:
         self.targets = Targets(self.operator)
@@ -510,17 +515,22 @@ class _Reader:
         self, found: Definition, helper: ast.FunctionDef, site: Site, depth: int
     ) -> Iterator[Fact]:
         """The body of a helper, with its parameters standing for what the call gives."""
+        if id(helper) in self.inside or self.inlined_so_far >= MOST_INLINED:
+            return
         if not self.registers(helper, found.scope.module.lines):
             return
+        self.inlined_so_far += 1
         bound = bindings(helper, site, found.scope)
         names = [parameter.arg for parameter in parameters(helper)]
         if site.call is None and site.given is not None and names:
             bound[names[0]] = site.given
         body = found.inside.with_names(bound)
         place = Place(site.span, site.place.guards)
+        self.inside.add(id(helper))
         for fact in self.body_of(helper, body, site.given, place, depth - 1):
             if isinstance(fact, (Defined, Implementation)):
                 yield fact
+        self.inside.discard(id(helper))
 
     def body_of(
         self,
