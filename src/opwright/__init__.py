@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from opwright.findings import Severity as Severity
     from opwright.findings import Span as Span
     from opwright.hints import infer as infer
+    from opwright.lint import lint as lint
     from opwright.marks import Aliases as Aliases
     from opwright.marks import Const as Const
     from opwright.marks import Json as Json
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from opwright.marks import Opaque as Opaque
     from opwright.marks import Out as Out
     from opwright.marks import Scalar as Scalar
+    from opwright.ops.enrich import enrich as enrich
     from opwright.ops.handle import OpDef as OpDef
     from opwright.ops.op import existing as existing
     from opwright.ops.op import op as op
@@ -41,6 +43,7 @@ _HOMES = {
     "Severity": "opwright.findings",
     "Span": "opwright.findings",
     "infer": "opwright.hints",
+    "lint": "opwright.lint",
     "Aliases": "opwright.marks",
     "Const": "opwright.marks",
     "Json": "opwright.marks",
@@ -48,6 +51,7 @@ _HOMES = {
     "Opaque": "opwright.marks",
     "Out": "opwright.marks",
     "Scalar": "opwright.marks",
+    "enrich": "opwright.ops.enrich",
     "OpDef": "opwright.ops.handle",
     "existing": "opwright.ops.op",
     "op": "opwright.ops.op",

@@ -6,6 +6,7 @@ import ast
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -40,8 +41,23 @@ def test_checkers_and_python_see_the_same_names_once() -> None:
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_public_name_is_there_and_documented(name: str) -> None:
     value = getattr(opwright, name)
-    assert value is getattr(importlib.import_module(opwright._HOMES[name]), name)
+    home = importlib.import_module(opwright._HOMES[name])
+    # `lint` is the package itself, once something imported a module of it; it can be called.
+    assert value is getattr(home, name) or (value is home and callable(home))
     assert getattr(value, "__doc__", None), f"{name} has no docstring"
+
+
+@pytest.mark.parametrize("before", ["pass", "import opwright.lint.engine"])
+def test_lint_is_called_whatever_was_imported_before(before: str, tmp_path: Path) -> None:
+    """The package has the name of the function."""
+    code = (
+        f"{before}; import opwright; found = [*opwright.lint(['{tmp_path}'])]; print(found[0].code)"
+    )
+    (tmp_path / "ops.py").write_text(
+        "import torch\ntorch.library.define('a::f', '(Tensr x) -> ()')\n"
+    )
+    done = _run(code)
+    assert (done.stdout, done.stderr) == ("OW003\n", "")
 
 
 def test_a_stranger_is_refused() -> None:
