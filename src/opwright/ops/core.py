@@ -51,7 +51,10 @@ COMPOSITE_KEY = "CompositeImplicitAutograd"
 class Hidden:
     """Whether a tensor subclass may be calling kernels from its `__torch_dispatch__`."""
 
-    below_subclass = False
+    __slots__ = ("below_subclass",)
+
+    def __init__(self) -> None:
+        self.below_subclass = False
 
 
 HIDDEN = Hidden()

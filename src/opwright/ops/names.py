@@ -10,8 +10,6 @@ import keyword
 import re
 from collections.abc import Iterator
 
-import torch
-
 from opwright.findings import Diagnostic, SchemaError
 from opwright.ops import private
 
@@ -73,7 +71,7 @@ def _overload_faults(qualname: str, overload: str) -> Iterator[tuple[str, str]]:
 
 def registered(namespace: str = "") -> list[str]:
     """The names of all registered operators, of one namespace or of all."""
-    names = torch._C._dispatch_get_all_op_names()
+    names = private.operator_names()
     return sorted(name for name in names if not namespace or name.startswith(f"{namespace}::"))
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, TypeAlias, cast
 
 import torch
+import torch._functorch.autograd_function as _autograd_function
+import torch._functorch.pyfunctorch as _pyfunctorch
 import torch._functorch.utils as functorch
+import torch._library.custom_ops as _custom_ops
 import torch._library.simple_registry as _registry
 import torch.utils._python_dispatch as _modes
 from torch import Tensor
@@ -23,27 +26,41 @@ from torch.autograd import forward_ad
 Guard: TypeAlias = Callable[[object], bool]
 
 NAMES = (
+    "torch._C.DispatchKey",
+    "torch._C.DispatchKeySet",
     "torch._C._AutoDispatchBelowAutograd",
     "torch._C._DisableAutocast",
+    "torch._C._ExcludeDispatchKeyGuard",
     "torch._C._ForceDispatchKeyGuard",
     "torch._C._any_output_is_alias_to_input_or_output",
     "torch._C._are_functorch_transforms_active",
     "torch._C._autograd._profiler_enabled",
     "torch._C._dispatch_dump",
     "torch._C._dispatch_find_schema_or_throw",
+    "torch._C._dispatch_get_all_op_names",
     "torch._C._dispatch_has_kernel_for_dispatch_key",
     "torch._C._dispatch_key_for_device",
     "torch._C._dispatch_keys",
+    "torch._C._dispatch_tls_is_dispatch_key_excluded",
     "torch._C._dispatch_tls_local_exclude_set",
     "torch._C._dispatch_tls_local_include_set",
     "torch._C._dynamo.guards.TensorGuards",
+    "torch._C._functorch._add_batch_dim",
+    "torch._C._functorch._unwrap_batched",
     "torch._C._increment_version",
     "torch._C._is_torch_function_mode_enabled",
+    "torch._C._jit_get_all_schemas",
     "torch._C._jit_get_schemas_for_operator",
+    "torch._functorch.autograd_function.VmapInfo",
+    "torch._functorch.pyfunctorch.VmapInterpreter",
+    "torch._functorch.pyfunctorch.retrieve_current_functorch_interpreter",
     "torch._functorch.utils.enable_single_level_autograd_function",
     "torch.autograd.forward_ad._current_level",
+    "torch._library.custom_ops.OPDEFS",
     "torch._library.simple_registry.singleton",
     "torch.fx.operator_schemas._SCHEMA_TO_SIGNATURE_CACHE",
+    "torch.library.Library._destroy",
+    "torch.library.Library._registration_handles",
     "torch.library._defs",
     "torch.utils._python_dispatch._is_in_torch_dispatch_mode",
 )
@@ -67,6 +84,22 @@ one_level: Callable[[], contextlib.AbstractContextManager[None]] = (
     functorch.enable_single_level_autograd_function
 )
 """Context: an `autograd.Function` may record at the level that functorch is at."""
+
+add_batch_dimension: Callable[[Tensor, int, int], Tensor] = _C._functorch._add_batch_dim
+"""Put a tensor at a level of `torch.vmap`."""
+
+unwrap_batched: Callable[[Tensor, int], tuple[Tensor, int | None]] = _C._functorch._unwrap_batched
+"""Take a tensor from a level of `torch.vmap`, with its batch dimension there."""
+
+VmapInfo: Any = _autograd_function.VmapInfo
+"""What a batching rule is told of its level."""
+
+VmapInterpreter: Any = _pyfunctorch.VmapInterpreter
+current_interpreter: Callable[[], Any] = _pyfunctorch.retrieve_current_functorch_interpreter
+"""What runs the level of `torch.func` that a call is at; for `vmap` a `VmapInterpreter`."""
+
+without_keys: Any = _C._ExcludeDispatchKeyGuard
+"""Context: the dispatcher leaves these keys out."""
 
 profiling: Callable[[], bool] = _C._autograd._profiler_enabled
 """Whether a profiler records calls."""
@@ -130,14 +163,19 @@ def _plain_keys(device: str) -> Any:
     key = backend_key(device)
     if key is None or key == "Meta":
         return None
-    keys = torch._C.DispatchKeySet(_key(key))
+    keys = key_set(key)
     for name in (*_ABOVE_BACKENDS, f"Autograd{key}"):
-        keys = keys | torch._C.DispatchKeySet(_key(name))
+        keys = keys | key_set(name)
     return keys
 
 
+def key_set(name: str) -> Any:
+    """The set of one dispatch key."""
+    return _C.DispatchKeySet(_key(name))
+
+
 def _key(name: str) -> Any:
-    return getattr(torch._C.DispatchKey, name)
+    return getattr(_C.DispatchKey, name)
 
 
 @functools.cache
@@ -176,7 +214,7 @@ def is_device(name: str) -> bool:
 
 def dispatch_keys() -> frozenset[str]:
     """The names of all dispatch keys."""
-    return frozenset(torch._C.DispatchKey.__members__)
+    return frozenset(_C.DispatchKey.__members__)
 
 
 def plain_guard(example: Tensor) -> Guard:
@@ -198,7 +236,7 @@ _PLAIN_EXCLUDED = _C._dispatch_tls_local_exclude_set()
 
 def keys_are_hidden() -> bool:
     """Whether this thread runs inside a `__torch_dispatch__`, with keys shut off that ops need."""
-    return bool(torch._C._dispatch_tls_is_dispatch_key_excluded(_key("Conjugate")))
+    return bool(_C._dispatch_tls_is_dispatch_key_excluded(_key("Conjugate")))
 
 
 @contextlib.contextmanager
@@ -253,6 +291,20 @@ def place_fake(library: torch.library.Library, qualname: str, fake: Callable[...
     holder = _registry.singleton.find(qualname).fake_impl
     handle = holder.register(fake, "opwright", lib=library, allow_override=True)
     library._registration_handles.append(handle)
+
+
+def operator_names() -> list[str]:
+    """The names of everything that has a definition or a kernel."""
+    return cast("list[str]", _C._dispatch_get_all_op_names())
+
+
+def all_schemas() -> list[Any]:
+    """The schemas of every operator, as torch holds them."""
+    return cast("list[Any]", _C._jit_get_all_schemas())
+
+
+CUSTOM_OPS: Mapping[str, Any] = _custom_ops.OPDEFS
+"""What `torch.library.custom_op` has made, by name."""
 
 
 def exists(qualname: str) -> bool:

@@ -9,10 +9,8 @@ import inspect
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-import torch
-from torch._library.custom_ops import OPDEFS
-
 from opwright.findings import SchemaError
+from opwright.ops import private, registry
 from opwright.schema.parse import parse
 from opwright.stubs.operators import Operator, Unread
 
@@ -24,7 +22,7 @@ def registered(namespaces: Collection[str] = ()) -> Iterator[Operator | Unread]:
     >>> print(*[each.schema for each in found if each.schema.name == "prim::dtype"])
     prim::dtype(Tensor a) -> int
     """
-    for schema in torch._C._jit_get_all_schemas():
+    for schema in private.all_schemas():
         if not namespaces or schema.name.partition("::")[0] in namespaces:
             yield _operator(str(schema), schema.name)
 
@@ -41,8 +39,11 @@ def _operator(text: str, name: str) -> Operator | Unread:
 
 
 def _function(name: str) -> Callable[..., Any] | None:
-    """The Python function of an operator, where torch knows it."""
-    definition = OPDEFS.get(name)
+    """The Python function of an operator, where Opwright or torch knows it."""
+    own = registry.entry(name)
+    if own is not None:
+        return own.source
+    definition = private.CUSTOM_OPS.get(name)
     return None if definition is None else definition._init_fn
 
 

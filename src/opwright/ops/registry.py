@@ -136,7 +136,7 @@ def _clash(new: Entry, name: str, first: str) -> SchemaError:
 def _tell_change(old: Core, new: Core) -> None:
     """Compiled code of this process forgets an operator that is replaced."""
     if "torch._dynamo" in sys.modules:
-        torch._dynamo.reset()
+        torch.compiler.reset()
     if old.schema != new.schema:
         before, after = str(old.schema), str(new.schema)
         lines = [line for line in difflib.ndiff([before], [after]) if line[0] in "-+"]

@@ -9,17 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import torch
-from torch import _C, Tensor
-from torch._C._functorch import _add_batch_dim, _unwrap_batched
-from torch._functorch.autograd_function import VmapInfo
-from torch._functorch.pyfunctorch import VmapInterpreter, retrieve_current_functorch_interpreter
+from torch import Tensor
 
+from opwright.ops import private
 from opwright.schema.model import Schema
 
 Call: TypeAlias = Callable[..., Any]
 Dim: TypeAlias = "int | list[int | None] | None"
 
-_BATCHED = _C.DispatchKeySet(_C.DispatchKey.FuncTorchBatched)
+_BATCHED = private.key_set("FuncTorchBatched")
 
 
 def batched(operator: Call, schema: Schema, rule: Call | None) -> Call:
@@ -31,18 +29,18 @@ def batched(operator: Call, schema: Schema, rule: Call | None) -> Call:
     """
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        interpreter = retrieve_current_functorch_interpreter()
-        assert isinstance(interpreter, VmapInterpreter)
+        interpreter = private.current_interpreter()
+        assert isinstance(interpreter, private.VmapInterpreter)
         level, size = interpreter.level(), interpreter.batch_size()
         values, in_dims = _unwrapped([*args, *kwargs.values()], level)
         positional, named = values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True))
-        with _C._ExcludeDispatchKeyGuard(_BATCHED):  # what follows belongs to the level below
+        with private.without_keys(_BATCHED):  # what follows belongs to the level below
             if not any(map(_is_batched, in_dims)):
                 return operator(*positional, **named)
             if rule is None:
                 _check_writes(schema, args, kwargs, in_dims)
                 return _wrapped(*_one_by_one(operator, positional, named, in_dims, size), level)
-            info = VmapInfo(batch_size=size, randomness=interpreter.randomness())
+            info = private.VmapInfo(size, interpreter.randomness())
             return _wrapped(*_given(rule, rule(info, tuple(in_dims), *positional, **named)), level)
 
     return kernel
@@ -56,7 +54,7 @@ def _unwrapped(values: Sequence[Any], level: int) -> tuple[list[Any], list[Dim]]
 
 def _unwrapped_one(value: Any, level: int) -> tuple[Any, Dim]:
     if isinstance(value, Tensor):
-        return _unwrap_batched(value, level)
+        return private.unwrap_batched(value, level)
     if isinstance(value, (list, tuple)) and any(isinstance(part, Tensor) for part in value):
         parts, dims = _unwrapped(value, level)
         return parts, dims  # type: ignore[return-value]  # lists of tensors hold no lists
@@ -70,7 +68,7 @@ def _is_batched(dim: Dim) -> bool:
 def _wrapped(output: Any, dims: Any, level: int) -> Any:
     """Put results back on their level; `dims` has the structure of the output."""
     if isinstance(output, Tensor):
-        return output if dims is None else _add_batch_dim(output, dims, level)
+        return output if dims is None else private.add_batch_dimension(output, dims, level)
     if isinstance(output, (list, tuple)):
         return type(output)(
             _wrapped(part, dim, level) for part, dim in zip(output, dims, strict=True)
