@@ -7,17 +7,20 @@ schema, its fake kernel, its backward. torch's own cache keys know an operator b
 from __future__ import annotations
 
 import hashlib
+import re
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from torch.compiler import config
 
 from opwright.schema.model import Schema
 
 _compiled_in: dict[str, dict[str, tuple[Callable[..., Any], ...]]] = {}
 _stamps: dict[str, int] = {}
 _waiting: dict[str, Schema] = {}
+_OURS = re.compile(r"\+opwright:[0-9a-f]{16}")
 _total = 0
-_ours = ""
 _compiling = False
 
 
@@ -66,12 +69,8 @@ def _digest(schema: Schema) -> int:
 
 def _tag() -> None:
     """Put our part behind what the user has set, if anything."""
-    global _ours
-    import torch.compiler.config as config
-
-    theirs = config.cache_key_tag.removesuffix(_ours)
-    _ours = f"+opwright:{_total:016x}"
-    config.cache_key_tag = theirs + _ours
+    theirs = _OURS.sub("", config.cache_key_tag)
+    config.cache_key_tag = f"{theirs}+opwright:{_total:016x}"
 
 
 def _traits(function: Any, seen: frozenset[object] = frozenset()) -> Iterator[object]:
