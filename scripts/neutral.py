@@ -59,7 +59,8 @@ class Finding(NamedTuple):
 def findings(text: str) -> Counter[Finding]:
     r"""The errors in the output of any of the tools.
 
-    >>> [*findings("a.py:1:2: error: no\\\\n  /x/b.py:3:4 - error: bad\\\\nERROR c.py:5:6-7: ugly")]
+    >>> for finding in findings("a.py:1:2: error: no\n  /x/b.py:3:4 - error: bad\nnot one"):
+    ...     print(finding)
     Finding(place='a.py:1:2', said='error: no')
     Finding(place='/x/b.py:3:4', said='error: bad')
     """

@@ -95,6 +95,12 @@ class OpDef(Transforms, Generic[P, R]):
     def __repr__(self) -> str:
         return f"<operator {self.schema}>"
 
+    def _repr_html_(self) -> str:
+        """A notebook shows schema, kernels, fake and gradients."""
+        from opwright.ops.display import page  # which few programs need
+
+        return page(self)
+
     def __reduce__(self) -> str:
         """Like a function: pickled by its name, copied as itself."""
         return self.__qualname__
