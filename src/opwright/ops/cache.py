@@ -14,6 +14,7 @@ from typing import Any
 
 from torch.compiler import config
 
+from opwright.ops.lock import lock
 from opwright.schema.model import Schema
 
 _compiled_in: dict[str, dict[str, tuple[Callable[..., Any], ...]]] = {}
@@ -42,14 +43,15 @@ def stamp(schema: Schema, role: str = "", *functions: Callable[..., Any]) -> Non
 def settle() -> None:
     """Bring the tag up to date, now and from now on: compilation has begun."""
     global _compiling, _total
-    _compiling = True
-    for name, schema in _waiting.items():
-        digest = _digest(schema)
-        _total ^= _stamps.get(name, 0) ^ digest
-        _stamps[name] = digest
-    if _waiting:
-        _waiting.clear()
-        _tag()
+    with lock:
+        _compiling = True
+        for name, schema in _waiting.items():
+            digest = _digest(schema)
+            _total ^= _stamps.get(name, 0) ^ digest
+            _stamps[name] = digest
+        if _waiting:
+            _waiting.clear()
+            _tag()
 
 
 def forget(name: str) -> None:
