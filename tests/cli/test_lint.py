@@ -25,6 +25,7 @@ UNUSED = "import torch.library  # noqa: OW304\n"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPWRIGHT_CACHE_DIR", str(tmp_path / ".cache"))
     return tmp_path
 
 

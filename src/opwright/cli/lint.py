@@ -16,6 +16,7 @@ from opwright.cli.progress import Bar
 from opwright.codes import CODES
 from opwright.findings import Diagnostic, SchemaError, Severity
 from opwright.lint import baseline, fix
+from opwright.lint.cache import default_folder
 from opwright.lint.engine import Report, lint
 from opwright.lint.settings import Project, changed, find_project
 
@@ -69,6 +70,7 @@ def _checked(
 @click.option("--watch", is_flag=True, help="Lint again whenever a file changes.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("--isolated", is_flag=True, help="Read no settings.")
+@click.option("--no-cache", is_flag=True, help="Read every file again.")
 def command(
     paths: tuple[str, ...],
     select: tuple[str, ...],
@@ -86,6 +88,7 @@ def command(
     watch: bool,
     exit_zero: bool,
     isolated: bool,
+    no_cache: bool,
 ) -> Exit:
     """Report where schemas, functions and calls of operators disagree below each PATH.
 
@@ -95,7 +98,7 @@ def command(
     if explain:
         tell(explain)
         return Exit.CLEAN
-    work = _Work(paths or (".",), stdin_filename)
+    work = _Work(paths or (".",), stdin_filename, None if no_cache else default_folder())
     options = Options(form, mend, unsafe_fixes, diff, statistics, write_baseline, exit_zero)
     try:
         project = Project(Path.cwd()) if isolated else find_project(Path(work.first))
@@ -117,7 +120,10 @@ def command(
 class _Work:
     """What is to be linted: paths, and perhaps a text from standard input."""
 
-    def __init__(self, paths: Sequence[str], stdin_filename: str | None) -> None:
+    def __init__(
+        self, paths: Sequence[str], stdin_filename: str | None, cache: Path | None
+    ) -> None:
+        self.cache = cache
         self.texts: Mapping[str, bytes] = {}
         name = stdin_filename or "stdin.py"
         if "-" in paths:
@@ -140,7 +146,7 @@ def _once(work: _Work, project: Project, options: Options) -> Exit:
 
 def _linted(work: _Work, project: Project) -> Report:
     with Bar("reading files") if sys.stderr.isatty() else nullcontext(_silent) as bar:
-        return lint(work.paths, project, progress=bar, texts=work.texts)
+        return lint(work.paths, project, progress=bar, texts=work.texts, cache=work.cache)
 
 
 def _silent(done: int, total: int) -> None:

@@ -10,10 +10,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 
 from opwright.findings import Diagnostic
 from opwright.hints.files import no_collection
 from opwright.lint import noqa
+from opwright.lint.cache import Cache, Result, opened
 from opwright.lint.catalog import RULES
 from opwright.lint.files import walk
 from opwright.lint.settings import Project, Settings
@@ -46,15 +48,22 @@ def lint(
     progress: Progress = lambda done, total: None,
     texts: Mapping[str, bytes] | None = None,
     jobs: int = 0,
+    cache: Path | None = None,
 ) -> Report:
     """Read everything below some paths and judge it.
 
-    `texts` are files whose content is not the one on disk: an editor's, or standard input.
+    `texts` are files whose content is not the one on disk: an editor's, or standard input. `cache`
+    is a folder for what was read, so that the next run need not read it again.
     """
     texts = texts or {}
     files = [*walk([path for path in paths if path not in texts], project), *texts]
+    want = wanted(project)
+    many = len(files) > FEW // 10
+    memory = opened(cache, project.root, want) if cache is not None and many else None
     with no_collection():
-        surveyed = survey(files, wanted(project), texts, progress, jobs)
+        surveyed = survey(files, want, texts, progress, jobs, memory)
+    if memory is not None:
+        memory.save()
     index = Index(tuple(fact for one in surveyed for fact in one.facts))
     found = [finding for one in surveyed for finding in one.findings]
     found += judged(index, project)
@@ -117,9 +126,11 @@ def survey(
     texts: Mapping[str, bytes],
     progress: Progress,
     jobs: int = 0,
+    memory: Cache | None = None,
 ) -> list[Surveyed]:
     """The facts of files: first of those that register, then of those that call what is known."""
-    first = list(_mapped(files, wanted, texts, progress, jobs))
+    work = _Reading(wanted, texts, progress, jobs, memory)
+    first = list(work.read("survey", files))
     done = [one for one in first if isinstance(one, Surveyed)]
     spaces = {space for one in done for space in _spaces(one)}
     callers = [
@@ -127,10 +138,65 @@ def survey(
         for one in first
         if isinstance(one, Later) and (not one.namespaces or one.namespaces & spaces)
     ]
-    second = _mapped(callers, wanted, texts, lambda done, total: None, jobs, calls=True)
-    done += [one for one in second if isinstance(one, Surveyed)]
+    done += [one for one in work.read("calls", callers) if isinstance(one, Surveyed)]
     order = {file: number for number, file in enumerate(files)}
     return sorted(done, key=lambda one: order[one.file])
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Reads files in workers, and what has been read before from memory."""
+
+    wanted: Wanted
+    texts: Mapping[str, bytes]
+    progress: Progress
+    jobs: int
+    memory: Cache | None
+
+    def read(self, question: str, files: Sequence[str]) -> Iterator[Surveyed | Later]:
+        """The answers to a question, of the files that have one."""
+        memory = self.memory
+        known = {} if memory is None else dict(memory.known(question, files))
+        given = [file for file in files if file in self.texts]
+        plain = [file for file in files if file not in self.texts and file not in known]
+        if memory is not None:
+            for file in plain:
+                memory.now(file)  # before it is read, lest a change in between goes unseen
+        yield from (one for file, one in known.items() if one is not None and file not in given)
+        yield from self.texts_of(given, calls=question == "calls")
+        for file, one in self.fresh(plain, calls=question == "calls"):
+            if memory is not None:
+                memory.keep(question, file, one)
+            if one is not None:
+                yield one
+
+    def texts_of(self, files: Sequence[str], *, calls: bool) -> Iterator[Surveyed | Later]:
+        surveyor = Surveyor(self.wanted)
+        for file in files:
+            data = self.texts[file]
+            one = surveyor.parse(file, data) if calls else surveyor.survey(file, data)
+            if one is not None:
+                yield one
+
+    def fresh(self, files: Sequence[str], *, calls: bool) -> Iterator[tuple[str, Result]]:
+        """Each file with what it holds, in workers if they are many."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        workers = self.jobs or cores
+        if workers == 1 or len(files) <= (FEW // 10 if calls else FEW):
+            yield from _inline(files, Surveyor(self.wanted), self.progress, calls=calls)
+            return
+        size = max(1, min(CHUNK, len(files) // (workers * 4)))
+        chunks = [(files[at : at + size], self.wanted, calls) for at in range(0, len(files), size)]
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor  # both take long to load
+
+        context = multiprocessing.get_context("fork" if os.name == "posix" else "spawn")
+        read = 0
+        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+            for (chunk, _, _), found in zip(chunks, pool.map(_chunk, chunks), strict=True):
+                yield from zip(chunk, found, strict=True)
+                read += len(chunk)
+                self.progress(read, len(files))
 
 
 def _spaces(one: Surveyed) -> Iterator[str]:
@@ -139,54 +205,20 @@ def _spaces(one: Surveyed) -> Iterator[str]:
             yield fact.name.partition("::")[0]
 
 
-def _mapped(
-    files: Sequence[str],
-    wanted: Wanted,
-    texts: Mapping[str, bytes],
-    progress: Progress,
-    jobs: int,
-    *,
-    calls: bool = False,
-) -> Iterator[Surveyed | Later]:
-    """Each file surveyed, in workers if they are many."""
-    workers = jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    plain = [file for file in files if file not in texts]
-    surveyor = Surveyor(wanted)
-    for file in texts:
-        if file in files and (one := surveyor.survey(file, texts[file])) is not None:
-            yield one
-    if workers == 1 or len(plain) <= (FEW // 10 if calls else FEW):
-        yield from _inline(plain, surveyor, progress, calls=calls)
-        return
-    size = max(1, min(CHUNK, len(plain) // (workers * 4)))
-    chunks = [(plain[at : at + size], wanted, calls) for at in range(0, len(plain), size)]
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor  # both take long to load
-
-    context = multiprocessing.get_context("fork" if os.name == "posix" else "spawn")
-    read = 0
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        for (chunk, _, _), found in zip(chunks, pool.map(_chunk, chunks), strict=True):
-            yield from found
-            read += len(chunk)
-            progress(read, len(plain))
-
-
 def _inline(
     files: Sequence[str], surveyor: Surveyor, progress: Progress, *, calls: bool
-) -> Iterator[Surveyed | Later]:
+) -> Iterator[tuple[str, Result]]:
     for number, file in enumerate(files):
-        one = surveyor.parse_calls(file) if calls else surveyor.survey(file)
-        if one is not None:
-            yield one
+        yield file, surveyor.parse_calls(file) if calls else surveyor.survey(file)
         progress(number + 1, len(files))
 
 
-def _chunk(work: tuple[list[str], Wanted, bool]) -> list[Surveyed | Later]:
+def _chunk(work: tuple[list[str], Wanted, bool]) -> list[Result]:
     """What a worker does with its share."""
     files, wanted, calls = work
     gc.disable()
-    return list(_inline(files, _surveyor(wanted), lambda done, total: None, calls=calls))
+    surveyor = _surveyor(wanted)
+    return [one for _, one in _inline(files, surveyor, lambda done, total: None, calls=calls)]
 
 
 @lru_cache(maxsize=1)

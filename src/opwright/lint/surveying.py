@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 
 from opwright.findings import Diagnostic, SchemaError, Span
 from opwright.hints.files import Folders
@@ -43,7 +44,7 @@ class Surveyed:
     findings: tuple[Diagnostic, ...] = ()
     silences: tuple[Silence, ...] = ()
     read: tuple[str, ...] = ()
-    """Other files whose text these facts depend on."""
+    """What else these facts depend on: paths, and questions about paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +173,12 @@ def named(found: Diagnostic, file: str) -> Diagnostic:
     return replace(found, span=replace(found.span, file=file))
 
 
+EXISTS, ROOT = "?", "^"
+"""Before a path: what was asked is whether it exists, or whether a project begins there."""
+
+
 class Watched(Sources):
-    """Sources that remember which other files and folders were looked at for one file."""
+    """Sources that remember which other files were looked at for one file."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -182,7 +187,7 @@ class Watched(Sources):
 
     def start(self) -> None:
         self.opened.clear()
-        self.folders.listed.clear()
+        self.folders.asked.clear()
 
     def scope_of(self, path: Path) -> Scope | None:
         self.opened.add(path)
@@ -190,29 +195,57 @@ class Watched(Sources):
 
     def read(self, file: Path) -> tuple[str, ...]:
         """Everything that was looked at besides the file itself."""
-        return tuple(sorted(map(str, (self.opened - {file}) | self.folders.listed)))
+        return tuple(sorted({*map(str, self.opened - {file}), *self.folders.asked}))
 
 
 class WatchedFolders(Folders):
-    """Folders that remember which of them were listed."""
+    """Folders that remember what they were asked."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.listed: set[Path] = set()
-        self._climbed: dict[Path, frozenset[Path]] = {}
+        self.asked: set[str] = set()
+        self._names: dict[Path, _Names] = {}
+        self._climbed: dict[Path, frozenset[str]] = {}
 
     def entries(self, folder: Path) -> frozenset[str]:
-        self.listed.add(folder)
-        return super().entries(folder)
+        names = self._names.get(folder)
+        if names is None:
+            names = self._names[folder] = _Names(super().entries(folder))
+            names.folder, names.asked = str(folder), self.asked
+        if not names:
+            self.asked.add(str(folder))
+        return names
 
     def roots(self, folder: Path) -> tuple[Path, ...]:
+        """The same roots; what was asked for them is asked again, as they are remembered."""
         if folder not in self._climbed:
-            before, self.listed = self.listed, set()
+            before = set(self.asked)
+            self.asked.clear()
             super().roots(folder)
-            self._climbed[folder] = frozenset(self.listed)
-            self.listed = before
-        self.listed |= self._climbed[folder]
+            self._climbed[folder] = frozenset(self.asked)
+            self.asked |= before
+        self.asked |= self._climbed[folder]
         return super().roots(folder)
+
+    def _is_root(self, folder: Path) -> bool:
+        self.asked.add(f"{ROOT}{folder}")
+        return is_root(folder)
+
+
+def is_root(folder: Path) -> bool:
+    """Whether a project or a site begins in a folder."""
+    return Folders()._is_root(folder)
+
+
+class _Names(frozenset[str]):
+    """The names in a folder, which tell what was looked for."""
+
+    folder: str
+    asked: set[str]
+
+    def __contains__(self, name: object) -> bool:
+        self.asked.add(f"{EXISTS}{self.folder}{os.sep}{name}")
+        return super().__contains__(name)
 
 
 class Headers:
@@ -227,7 +260,7 @@ class Headers:
         for _ in range(CLIMB):
             path = os.path.normpath(os.path.join(folder, included))
             self.read.append(path)
-            header = _header(path)
+            header = header_at(path)
             if header is not None:
                 return header
             folder = os.path.dirname(folder) if folder else ".."
@@ -238,12 +271,17 @@ CLIMB = 4
 """Folders above a file in which its includes are looked for."""
 
 
-@lru_cache(maxsize=64)
-def _header(path: str) -> Header | None:
-    if not os.path.isfile(path):
-        return None
+def header_at(path: str) -> Header | None:
+    """The file at a path, if there is one that can be read."""
     try:
-        text = Path(path).read_bytes().decode("utf-8", "replace")
-    except OSError:
+        found = os.stat(path)
+        return _header(path, found.st_mtime_ns, found.st_size) if S_ISREG(found.st_mode) else None
+    except (OSError, ValueError):
         return None
+
+
+@lru_cache(maxsize=64)
+def _header(path: str, changed: int, size: int) -> Header:
+    """Read once, and again when it changed."""
+    text = Path(path).read_bytes().decode("utf-8", "replace")
     return Header(path, Source.of(text.replace("\r\n", "\n")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -45,7 +46,7 @@ def _full(found: Diagnostic, paths: Callable[[str], str]) -> Iterator[str]:
 
 def excerpt(span: Span) -> Iterator[str]:
     """The line of a span with carets under what it covers; nothing where it cannot be read."""
-    lines = _lines(span.file)
+    lines = lines_of(span.file)
     if not 0 < span.line <= len(lines):
         return
     line = lines[span.line - 1]
@@ -66,9 +67,16 @@ def _flat(shown: str, instead: str = "") -> str:
     return "".join(char if char.isprintable() else " " for char in shown)
 
 
-@lru_cache(maxsize=32)
-def _lines(file: str) -> list[str]:
+def lines_of(file: str) -> list[str]:
+    """The lines of a file; none where it cannot be read."""
     try:
-        return Path(file).read_bytes().decode("utf-8", "replace").split("\n")
-    except OSError:
+        found = os.stat(file)
+        return _lines(file, found.st_mtime_ns, found.st_size)
+    except (OSError, ValueError):
         return []
+
+
+@lru_cache(maxsize=32)
+def _lines(file: str, changed: int, size: int) -> list[str]:
+    """Read once, and again when it changed."""
+    return Path(file).read_bytes().decode("utf-8", "replace").split("\n")
