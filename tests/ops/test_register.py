@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -229,3 +230,51 @@ def test_one_node_in_the_graph_and_no_recompile(eager_first: bool) -> None:
         assert torch.equal(use(x), x * 3)
         assert torch.equal(f(x, by=3.0), x * 3)
     assert graphs == [[f.overload]]
+
+
+# Before torch had the tags ----------------------------------------------------------------------
+
+
+def test_without_tags_the_handle_gives_the_argument_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    class OldTag:
+        pt2_compliant_tag = torch.Tag.pt2_compliant_tag
+
+    monkeypatch.setattr("opwright.ops.tags.torch", types.SimpleNamespace(Tag=OldTag))
+
+    @ow.op(f"{NS}::double_")
+    def double_(x: Mutable[Tensor]) -> Mutable[Tensor]:
+        return x.mul_(2)
+
+    f = ow.op(f"{NS}::double_out")(double_out)
+    assert str(double_.schema) == f"{NS}::double_(Tensor(a!) x) -> ()"
+    assert str(f.schema) == f"{NS}::double_out(Tensor x, *, Tensor(a!) out) -> ()"
+    x, into = torch.ones(2), torch.empty(2)
+    for _ in range(3):
+        assert double_(x) is x
+        assert f(x, out=into) is into
+    assert x.tolist() == [8.0, 8.0]
+
+    def use(x: Tensor) -> Tensor:
+        y = double_(x + 1)
+        return f(y, out=torch.empty_like(x)) + y
+
+    for backend in ("eager", "aot_eager"):
+        compiled = torch.compile(use, backend=backend, fullgraph=True)
+        assert torch.equal(compiled(x), use(x))
+    for overload, kwargs in ((double_.overload, {}), (f.overload, {"out": into})):
+        assert set(torch.library.opcheck(overload, (x,), kwargs).values()) == {"SUCCESS"}
+
+
+def test_with_tags_the_operator_gives_the_argument_back() -> None:
+    @ow.op(f"{NS}::double_")
+    def double_(x: Mutable[Tensor]) -> Mutable[Tensor]:
+        return x.mul_(2)
+
+    assert str(double_.schema) == f"{NS}::double_(Tensor(a!) x) -> Tensor(a!)"
+    assert torch.Tag.inplace in double_.overload.tags
+    x = torch.ones(2)
+    for called in (double_, torch.ops.opwright_register.double_):
+        assert called(x) is x
+    compiled = torch.compile(lambda x: double_(x + 1) * 2, backend="aot_eager", fullgraph=True)
+    assert torch.equal(compiled(x), (x + 1) * 4)
+    assert set(torch.library.opcheck(double_.overload, (x,)).values()) == {"SUCCESS"}
