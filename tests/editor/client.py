@@ -111,6 +111,7 @@ class Client:
         uri = self.uri(file)
         text = (self.folder / file).read_bytes().decode() if text is None else text
         self.versions[uri] = 1
+        self.diagnostics.pop(uri, None)
         document = {"uri": uri, "languageId": language, "version": 1, "text": text}
         self.notify("textDocument/didOpen", {"textDocument": document})
         return uri

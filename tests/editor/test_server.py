@@ -172,6 +172,7 @@ def test_signature_help_follows_the_arguments(client: Client) -> None:
 
 def test_inlay_hints_show_what_nobody_wrote(client: Client) -> None:
     uri = client.open("ops.py")
+    client.wait_for(uri, set())
     everywhere = {
         "start": {"line": 0, "character": 0},
         "end": {"line": 99, "character": 0},

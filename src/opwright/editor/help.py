@@ -76,7 +76,7 @@ def name_at(code: Code, file: str, line: int, column: int) -> str:
     """The operator that a place speaks of: a call, a schema, a registration, a function's head."""
     if (named := named_at(line_of(code, file, line), column)) is not None:
         return named.operator
-    if (inside := inside_schema(code.facts(file), line, column)) is not None:
+    if (inside := inside_schema(code.facts_near(file, line), line, column)) is not None:
         return inside.definition.name
     for fact in operators.operators_at(code, file, line):
         if isinstance(fact, (Definition, Implementation)):
@@ -113,7 +113,7 @@ def complete(code: Code, file: str, line: int, column: int) -> list[Offer]:
     typed = typed_before(before, column)
     if typed is not None:
         return [*_path_offers(code, typed[0])]
-    if (inside := inside_schema(code.facts(file), line, column)) is not None:
+    if (inside := inside_schema(code.facts_near(file, line), line, column)) is not None:
         return [*_schema_offers(code, inside)]
     if (calling := calling_at(text_before(code, file, line, column))) is not None:
         return [*_keyword_offers(code, calling)]
@@ -194,8 +194,11 @@ def _current(schema: Schema, calling: Calling) -> int | None:
 
 
 def hints(code: Code, file: str, first: int, last: int) -> Iterator[Hint]:
-    """The inferred schema behind the head of each operator whose schema nobody wrote."""
-    for declared in code.declared.get(file, ()):
+    """The inferred schema behind the decorator of each operator whose schema nobody wrote.
+
+    In a file that is being edited the hints wait: their places would be those of before.
+    """
+    for declared in () if file in code.stale else code.declared.get(file, ()):
         definition = declared.definition
         line = definition.span.end_line - 1
         if definition.text is None and first <= line <= last:

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from opwright.editor.code import Code
-from opwright.findings import SchemaError, Span
-from opwright.hints.files import Module, parse_file
+from opwright.findings import SchemaError, Severity, Span
 from opwright.hints.lower import lower
 from opwright.hints.resolve import Definition as Defined
 from opwright.hints.resolve import Sources
@@ -58,7 +57,8 @@ def _inferred(code: Code, definition: Definition, signature: Signature) -> Schem
     for node in scope.node.body:
         if isinstance(node, ast.FunctionDef) and node.lineno == signature.span.line:
             meant = lower(read_function(Defined(node, scope)), definition.name)
-            return meant.schema if meant.bindings or not node.args.args else None
+            refused = any(found.severity is Severity.ERROR for found in meant.findings)
+            return None if refused else meant.schema
     return None
 
 
@@ -70,7 +70,7 @@ def schemas(code: Code, operator: Operator) -> list[Schema]:
 
 def operators_at(code: Code, file: str, line: int) -> Iterator[Fact]:
     """The registrations whose decorator, call or function head is on a line, counted from 0."""
-    for fact in code.facts(file):
+    for fact in code.facts_near(file, line):
         if isinstance(fact, (Definition, Implementation)):
             places = [fact.span, *([fact.signature.span] if fact.signature else [])]
             if any(p.file == file and p.line <= line + 1 <= p.end_line for p in places):
@@ -105,22 +105,6 @@ def functions(operator: Operator) -> list[Signature]:
     heads = [each.definition.signature for each in operator.declared]
     heads += [each.signature for each in operator.implementations]
     return [*dict.fromkeys(each for each in heads if each and each.language is Language.PYTHON)]
-
-
-def module_of(code: Code, file: str) -> Module | None:
-    """A file parsed; None where it is half typed."""
-    try:
-        return parse_file(Path(file), Path(file).stem, code.text(file).encode())
-    except SchemaError:
-        return None
-
-
-def function_node(module: Module, signature: Signature) -> ast.FunctionDef | None:
-    """The `def` that a head was read from."""
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.FunctionDef) and node.lineno == signature.span.line:
-            return node
-    return None
 
 
 def parameter_names(code: Code, operator_name: str) -> Sequence[str]:

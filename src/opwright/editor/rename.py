@@ -42,11 +42,19 @@ def target_at(code: Code, file: str, line: int, column: int) -> Target | None:
                 return Target(inside.definition.name, name, span)
         return None
     for fact in code.facts(file):
-        if isinstance(fact, (Definition, Implementation)) and fact.signature is not None:
+        if isinstance(fact, (Definition, Implementation)) and _may_hold(fact.signature, file, line):
+            assert fact.signature is not None
             for name, span in _mentions(code, fact.signature):
                 if span.file == file and holds(span, line, column):
                     return Target(fact.name, name, span)
     return None
+
+
+def _may_hold(signature: Signature | None, file: str, line: int) -> bool:
+    """Whether a function begins at a line, counted from 0, or above it."""
+    return signature is not None and (
+        signature.span.file == file and signature.span.line <= line + 1
+    )
 
 
 def edits(code: Code, target: Target, new: str) -> list[Edit]:
@@ -87,10 +95,11 @@ def _in_schema(text: Text) -> Iterator[tuple[str, Span]]:
 
 def _mentions(code: Code, signature: Signature) -> Iterator[tuple[str, Span]]:
     """The parameters of a function, in its head and in its body."""
-    module = operators.module_of(code, signature.span.file)
-    node = operators.function_node(module, signature) if module else None
-    if module is None or node is None:
+    heads = code.heads(signature.span.file)
+    node = heads.functions.get(signature.span.line) if heads else None
+    if heads is None or node is None:
         return
+    module = heads.module
     names = frozenset(parameter.name for parameter in signature.parameters)
     for argument in _arguments(node):
         yield argument.arg, _word(module, argument, argument.arg)
@@ -119,13 +128,14 @@ def _word(module: Module, node: ast.AST, word: str) -> Span:
 
 def _keywords(code: Code, call: Call, name: str) -> Iterator[Span]:
     """`name` of `name=...` in a call."""
-    module = operators.module_of(code, call.span.file)
-    for node in ast.walk(module.tree) if module else ():
-        if isinstance(node, ast.Call) and module and _starts(module.span(node), call.span):
-            for keyword in node.keywords:
-                if keyword.arg == name:
-                    yield _word(module, keyword, name)
+    heads = code.heads(call.span.file)
+    for node in ast.walk(heads.module.tree) if heads else ():
+        if isinstance(node, ast.Call) and heads and _begins(heads.module, node, call.span):
+            keywords = (keyword for keyword in node.keywords if keyword.arg == name)
+            yield from (_word(heads.module, keyword, name) for keyword in keywords)
 
 
-def _starts(one: Span, other: Span) -> bool:
-    return (one.line, one.column) == (other.line, other.column)
+def _begins(module: Module, node: ast.Call, span: Span) -> bool:
+    if node.lineno != span.line:
+        return False
+    return module.span(node).column == span.column

@@ -46,7 +46,9 @@ class Server(LanguageServer):
         self.code = Code(Project(Path.cwd()))
         self.uris: dict[str, str] = {}
         self.reported: dict[str, list[lsp.Diagnostic]] = {}
+        self.found: dict[str, list[Diagnostic]] = {}
         self.waiting: asyncio.TimerHandle | None = None
+        self.work: asyncio.Task[None] | None = None
 
     # Places
 
@@ -88,20 +90,33 @@ class Server(LanguageServer):
         """Report findings once the author pauses."""
         if self.waiting is not None:
             self.waiting.cancel()
-        self.waiting = asyncio.get_running_loop().call_later(PAUSE, self.report)
+        self.waiting = asyncio.get_running_loop().call_later(PAUSE, self._begin)
 
-    def report(self) -> None:
-        """Tell the client what is new and what is gone."""
+    def _begin(self) -> None:
         self.waiting = None
-        found = self.code.findings()
-        now = {
-            file: [self.diagnostic(each) for each in each_file] for file, each_file in found.items()
-        }
+        self.work = asyncio.get_running_loop().create_task(self._report())
+
+    async def _report(self) -> None:
+        """Survey and judge in another thread, so that questions are answered meanwhile."""
+        code = self.code
+        found = await asyncio.to_thread(_judged, code)
+        if code.stale or code is not self.code:
+            self.soon()
+            return
+        self.found = found
+        self.publish()
+
+    def publish(self) -> None:
+        """Tell the client what is new and what is gone."""
+        files = {*self.found, *self.code.texts}
+        now = {file: [*map(self.diagnostic, self.found.get(file, []))] for file in files}
         for file in {*now, *self.reported}:
-            if now.get(file, []) != self.reported.get(file, []):
+            if now.get(file, []) != self.reported.get(file):
                 params = lsp.PublishDiagnosticsParams(self.uri(file), now.get(file, []))
                 self.text_document_publish_diagnostics(params)
         self.reported = now
+        if self.client_capabilities.workspace and self.client_capabilities.workspace.inlay_hint:
+            self.workspace_inlay_hint_refresh(None)
 
     def diagnostic(self, found: Diagnostic) -> lsp.Diagnostic:
         hint = f"\n{found.hint}" if found.hint else ""
@@ -126,6 +141,11 @@ class Server(LanguageServer):
             text_edit = lsp.TextEdit(self.range(edit.span), edit.text)
             by_uri.setdefault(self.uri(edit.span.file), []).append(text_edit)
         return lsp.WorkspaceEdit(changes=by_uri)
+
+
+def _judged(code: Code) -> dict[str, list[Diagnostic]]:
+    code.catch_up()
+    return code.findings()
 
 
 def make_server() -> Server:
@@ -154,6 +174,7 @@ def _follow_documents(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         document = params.text_document
+        server.reported.pop(server.file(document.uri), None)
         server.code.edit(server.file(document.uri), document.text)
         server.soon()
 
@@ -240,9 +261,10 @@ def _answer(server: Server) -> None:
     )
     def code_actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         file = server.file(params.text_document.uri)
+        fresh = file not in server.code.stale  # an edit at the wrong place is worse than none
         return [
             _action(server, found, found.fix)
-            for found in server.code.findings().get(file, [])
+            for found in (server.found.get(file, []) if fresh else [])
             if found.fix is not None and _meet(server.range(found.span), params.range)
         ]
 
@@ -287,6 +309,7 @@ def _navigate(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepare(params: lsp.PrepareRenameParams) -> lsp.PrepareRenamePlaceholder | None:
+        server.code.catch_up()
         place = server.place(params.text_document.uri, params.position)
         target = rename.target_at(server.code, *place)
         if target is None:
@@ -295,6 +318,7 @@ def _navigate(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
     def rename_argument(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+        server.code.catch_up()
         place = server.place(params.text_document.uri, params.position)
         target = rename.target_at(server.code, *place)
         edits = rename.edits(server.code, target, params.new_name) if target else []
@@ -302,6 +326,7 @@ def _navigate(server: Server) -> None:
 
 
 def _named(server: Server, params: lsp.DefinitionParams | lsp.ReferenceParams) -> str:
+    server.code.catch_up()
     return helping.name_at(server.code, *server.place(params.text_document.uri, params.position))
 
 
