@@ -78,8 +78,7 @@ def _row(name: str, ask: Callable[[], object]) -> Row:
 
 
 def renamed(code: Code, file: str, line: int, column: int) -> object:
-    """Every edit that the rename of an argument needs; no file is known from before."""
-    code.modules.clear()
+    """Every edit that the rename of an argument needs."""
     target = rename.target_at(code, file, line, column)
     return rename.edits(code, target, "other") if target else None
 

@@ -129,6 +129,8 @@ class Code:
             for file in [*self.stale]:
                 self.stale.discard(file)
                 self._survey(file)
+                if file in self.texts and is_python(file):
+                    self.heads(file)  # a rename will want them
 
     def _survey(self, file: str) -> None:
         held = self.texts.get(file)
@@ -159,16 +161,22 @@ class Code:
 
 @dataclass(frozen=True)
 class Heads:
-    """A parsed file, and its functions by the line of their `def`."""
+    """A parsed file: its functions by the line of their `def`, its calls by their first line."""
 
     module: Module
-    functions: dict[int, ast.FunctionDef]
+    functions: dict[int, ast.FunctionDef] = field(default_factory=dict)
+    calls: dict[int, list[ast.Call]] = field(default_factory=dict)
 
     @staticmethod
     def of(module: Module) -> Heads:
-        """The functions of a module, nested ones too."""
-        nodes = (node for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef))
-        return Heads(module, {node.lineno: node for node in nodes})
+        """What a module holds, nested or not."""
+        heads = Heads(module)
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.FunctionDef):
+                heads.functions[node.lineno] = node
+            elif isinstance(node, ast.Call):
+                heads.calls.setdefault(node.lineno, []).append(node)
+        return heads
 
 
 _CONTINUED = re.compile(r"(?:elif|else|except|finally)\b|[)\]}#\s]|\Z")

@@ -42,7 +42,9 @@ def target_at(code: Code, file: str, line: int, column: int) -> Target | None:
                 return Target(inside.definition.name, name, span)
         return None
     for fact in code.facts(file):
-        if isinstance(fact, (Definition, Implementation)) and _may_hold(fact.signature, file, line):
+        if isinstance(fact, (Definition, Implementation)) and _may_hold(
+            code, fact.signature, file, line
+        ):
             assert fact.signature is not None
             for name, span in _mentions(code, fact.signature):
                 if span.file == file and holds(span, line, column):
@@ -50,11 +52,13 @@ def target_at(code: Code, file: str, line: int, column: int) -> Target | None:
     return None
 
 
-def _may_hold(signature: Signature | None, file: str, line: int) -> bool:
-    """Whether a function begins at a line, counted from 0, or above it."""
-    return signature is not None and (
-        signature.span.file == file and signature.span.line <= line + 1
-    )
+def _may_hold(code: Code, signature: Signature | None, file: str, line: int) -> bool:
+    """Whether a line, counted from 0, lies in a function of a file."""
+    if signature is None or signature.span.file != file:
+        return False
+    heads = code.heads(file)
+    node = heads.functions.get(signature.span.line) if heads else None
+    return node is not None and node.lineno <= line + 1 <= (node.end_lineno or 0)
 
 
 def edits(code: Code, target: Target, new: str) -> list[Edit]:
@@ -129,13 +133,7 @@ def _word(module: Module, node: ast.AST, word: str) -> Span:
 def _keywords(code: Code, call: Call, name: str) -> Iterator[Span]:
     """`name` of `name=...` in a call."""
     heads = code.heads(call.span.file)
-    for node in ast.walk(heads.module.tree) if heads else ():
-        if isinstance(node, ast.Call) and heads and _begins(heads.module, node, call.span):
+    for node in heads.calls.get(call.span.line, ()) if heads else ():
+        if heads and heads.module.span(node).column == call.span.column:
             keywords = (keyword for keyword in node.keywords if keyword.arg == name)
             yield from (_word(heads.module, keyword, name) for keyword in keywords)
-
-
-def _begins(module: Module, node: ast.Call, span: Span) -> bool:
-    if node.lineno != span.line:
-        return False
-    return module.span(node).column == span.column
