@@ -287,6 +287,29 @@ def test_what_others_registered_is_not_overridden(foreign: Library) -> None:
     assert relu(torch.tensor([-1.0])).item() == 0.0
 
 
+def test_an_argument_that_is_a_keyword_is_called_but_not_given_a_kernel() -> None:
+    random = ow.existing("aten::random_.from")
+    for _ in range(2):
+        assert 3 <= random(torch.ones(2), 3, 5).min() < 5
+    library = Library(NS, "FRAGMENT")
+    library.define("lambdas(Tensor x, float lambda) -> Tensor")
+    with pytest.raises(ow.SchemaError) as refused:
+        ow.existing(f"{NS}::lambdas").kernel("cpu")(lambda x, lambda_: x)
+    told = (
+        f"OW510 'lambda' of {NS}::lambdas is a Python keyword, so no kernel can take it\n"
+        "  hint: write `lambda_`"
+    )
+    assert str(refused.value) == told
+    library._destroy()
+    with pytest.raises(ow.SchemaError) as refused:
+
+        @ow.op(f"{NS}::lambdas", schema="lambdas(Tensor x, float lambda) -> Tensor")
+        def lambdas(x: Tensor, lambda_: float) -> Tensor:
+            return x
+
+    assert str(refused.value) == told
+
+
 def test_our_own_operator_is_found_as_its_handle() -> None:
     f = ow.op(f"{NS}::scale")(scale)
     assert ow.existing(f"{NS}::scale") is f

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from torch.compiler import is_dynamo_compiling
 
 from opwright.findings import Diagnostic, SchemaError
-from opwright.ops import agreement, cache, private, registry
+from opwright.ops import agreement, cache, names, private, registry
 from opwright.ops.core import DEFAULT_KEY, Core
 from opwright.ops.keys import keys_of
 from opwright.ops.transforms import Transforms
@@ -74,10 +74,10 @@ class OpDef(Transforms, Generic[P, R]):
         """Go on with a `__call__` of its own, unless compiled code knows the handle as it is."""
         if not any(core.is_settled for core in self._cores()):
             self._become(self._written_call())
-        elif self.out is None:
-            self._call = self.core.write_call()
-        else:
+        elif self.core.is_foreign or self.out is not None:
             self._call = self._through
+        else:
+            self._call = self.core.write_call()
         return self(*args, **kwargs)
 
     def _written_call(self) -> Callable[..., Any]:
@@ -163,6 +163,8 @@ class OpDef(Transforms, Generic[P, R]):
     def _check(self, function: Callable[..., Any], who: str) -> None:
         if agreement.has_same_head(getattr(self, "__wrapped__", None), function):
             return
+        if faults := list(names.unspeakable(self.schema)):
+            raise SchemaError(faults)
         plan = self.core.plan
         outs = frozenset(self.__signature__.parameters) - frozenset(plan.signature.parameters)
         agreement.check(plan, function, who, ignored=outs)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from opwright.findings import Diagnostic, SchemaError
 from opwright.ops import private
+from opwright.schema.model import Schema
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _PACKET_ATTRIBUTES = frozenset({"name"})
@@ -29,6 +30,24 @@ def check(qualname: str) -> None:
     found = [Diagnostic("OW510", message, hint) for message, hint in _faults(qualname)]
     if found:
         raise SchemaError(found)
+
+
+def unspeakable(schema: Schema) -> Iterator[Diagnostic]:
+    """The arguments that no Python function can have as parameters; torch takes their names.
+
+    >>> from opwright.schema.parse import parse
+    >>> print(*unspeakable(parse("mylib::f(Tensor x, float lambda) -> Tensor")))
+    OW510 'lambda' of mylib::f is a Python keyword, so no kernel can take it
+      hint: write `lambda_`
+    """
+    for argument in schema.arguments:
+        what = f"{argument.name!r} of {schema.qualname}"
+        if keyword.iskeyword(argument.name):
+            message = f"{what} is a Python keyword, so no kernel can take it"
+            yield Diagnostic("OW510", message, f"write `{argument.name}_`")
+        elif argument.name.startswith("_ow_"):
+            message = f"{what} begins with `_ow_`, as names of Opwright's own do"
+            yield Diagnostic("OW510", message, "choose another name")
 
 
 def _faults(qualname: str) -> Iterator[tuple[str, str]]:

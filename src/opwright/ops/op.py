@@ -126,7 +126,8 @@ def agreed(
     names.check(name)
     meant = inferred(function, name=name)
     written = parse(schema) if isinstance(schema, str) else schema
-    found = [*meant.findings, *limits(meant.schema)]
+    whole = _qualified(written, meant.schema)
+    found = [*meant.findings, *limits(meant.schema), *names.unspeakable(whole)]
     found += compare(written, meant.schema) if written else []
     errors = [finding for finding in found if finding.severity is Severity.ERROR]
     if errors:
@@ -134,7 +135,7 @@ def agreed(
     for finding in found:
         if finding.severity is Severity.WARNING:
             warnings.warn(str(finding), OpwrightWarning, stacklevel=4)
-    return _qualified(written, meant.schema), meant
+    return whole, meant
 
 
 def _qualified(written: Schema | None, meant: Schema) -> Schema:
