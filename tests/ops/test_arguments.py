@@ -17,6 +17,7 @@ from torch import Tensor  # noqa: E402
 from torch._dynamo.testing import CompileCounter  # noqa: E402
 
 import opwright as ow  # noqa: E402
+from opwright import Mutable  # noqa: E402
 from opwright.ops import registry  # noqa: E402
 
 pytestmark = [
@@ -313,3 +314,28 @@ def test_an_integer_that_comes_from_a_size_stays_dynamic(kind: str) -> None:
     for size in (2, 3, 4, 5):
         assert torch.equal(use(torch.ones(size)), torch.full((size,), float(size)))
     assert counter.frame_count == 1
+
+
+def shadows(
+    type: Tensor,
+    len: int,
+    map: list[int],
+    all: float,
+    int: str,
+    float: bool,
+    out: Scaling,
+    *,
+    self: Mutable[Tensor],
+) -> tuple[Tensor, Tensor]:
+    self.add_(1)
+    return type + len, type * all
+
+
+def test_parameters_may_be_called_like_what_the_generated_code_uses() -> None:
+    f = ow.op(f"{NS}::shadows")(shadows)
+    x, y = torch.ones(2), torch.zeros(2)
+    for turn in range(1, 4):
+        first, second = f(x, 3, [1], all=2.0, int="a", float=True, out=Scaling(1.0), self=y)
+        assert (first.tolist(), second.tolist(), y.tolist()) == ([4.0] * 2, [2.0] * 2, [turn] * 2)
+    cell = f.core.cell
+    assert cell["_ow_a_type"](x), "the shortcut was open"

@@ -34,9 +34,11 @@ _FIXED: dict[str, Any] = {
     "layout": torch.layout,
     "memory_format": torch.memory_format,
     "rows": frozenset([list, tuple]),
+    "numbers": frozenset([float, bool, complex]),
     "floats": frozenset([float]),
     "bools": frozenset([bool]),
 }
+_FIXED |= {each.__name__: each for each in (type, int, float, bool, str, complex, len, map, all)}
 _INTS = frozenset([int])
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
@@ -55,7 +57,7 @@ def bump_each(*written: Any) -> None:
         private.bump_versions(tuple(one for one in each if one is not None))
 
 
-def _present(fields: dict[str, Any], **omitted: Any) -> dict[str, Any]:
+def _present(fields: dict[str, Any], /, **omitted: Any) -> dict[str, Any]:
     """A `TypedDict` without the keys that were left out."""
     return {**fields, **{name: value for name, value in omitted.items() if value is not None}}
 

@@ -329,7 +329,7 @@ class Core:
         held = {f"{HELD}{name}": value for name, value in space.items()}
         return now(self.local, text, held, user_defaults(signature))
 
-    def through(self, *args: Any, **kwargs: Any) -> Any:
+    def through(self, /, *args: Any, **kwargs: Any) -> Any:
         """A call through the dispatcher, of arguments that cross as they are.
 
         While Dynamo traces, nothing may be kept: it would guard on what it was before.
@@ -338,7 +338,7 @@ class Core:
             return self._find_overload()(*args, **kwargs)
         return self.overload(*args, **kwargs)
 
-    def _slow(self, *args: Any, **kwargs: Any) -> Any:
+    def _slow(self, /, *args: Any, **kwargs: Any) -> Any:
         """A call of the handle that somebody might see: through the dispatcher."""
         flat = self._flatten(*args, **kwargs)
         learned = self.guards.learn(flat)
@@ -347,7 +347,7 @@ class Core:
             self._check_memory(flat, out)
         return out
 
-    def _below(self, *flat: Any) -> Any:
+    def _below(self, /, *flat: Any) -> Any:
         """A call at the autograd keys that is not an ordinary one."""
         if self._is_recorded(flat):
             self._check_written(flat)
@@ -387,7 +387,7 @@ class Core:
         )
         return out
 
-    def _outside_autocast(self, *args: Any, **kwargs: Any) -> Any:
+    def _outside_autocast(self, /, *args: Any, **kwargs: Any) -> Any:
         """What stands at the autocast keys: compiled code shows a kernel no autocast either."""
         with private.without_autocast():
             return self.overload(*args, **kwargs)
@@ -408,7 +408,7 @@ class Core:
                     f"would be wrong; pass {leaf.name}.detach(), or call it under torch.no_grad()"
                 )
 
-    def _check_hidden(self, **hidden: Any) -> None:
+    def _check_hidden(self, /, **hidden: Any) -> None:
         """Refuse to lose a gradient: of tensors where the dispatcher does not look for any."""
         if not torch.is_grad_enabled():
             return
@@ -431,7 +431,7 @@ def _mixed(qualname: str, names: list[str]) -> None:
     raise BadCall(f"{qualname} takes all of {', '.join(names)} or none of them")
 
 
-def _careful(kernel: Kernel, *args: Any, **kwargs: Any) -> Any:
+def _careful(kernel: Kernel, /, *args: Any, **kwargs: Any) -> Any:
     """Run a kernel that may be reached through a `__torch_dispatch__`."""
     if not private.keys_are_hidden():
         return kernel(*args, **kwargs)

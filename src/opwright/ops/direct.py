@@ -18,19 +18,19 @@ from opwright.hints.codec import (
 )
 from opwright.schema.kinds import Apply, Base, List, Maybe, Type
 
-_INT = "type({0}) is int and -0x8000000000000000 <= {0} < 0x8000000000000000"
+_INT = "_ow_type({0}) is _ow_int and -0x8000000000000000 <= {0} < 0x8000000000000000"
 SCALARS = {
     "int": _INT,
     "SymInt": _INT,
-    "float": "type({0}) is float",
-    "bool": "type({0}) is bool",
-    "str": "type({0}) is str and {0}.isascii()",
-    "complex": "type({0}) is complex",
-    "Scalar": f"type({{0}}) is float or type({{0}}) is bool or type({{0}}) is complex or {_INT}",
-    "ScalarType": "type({0}) is _ow_dtype",
-    "Device": "type({0}) is _ow_device",
-    "Layout": "type({0}) is _ow_layout",
-    "MemoryFormat": "type({0}) is _ow_memory_format",
+    "float": "_ow_type({0}) is _ow_float",
+    "bool": "_ow_type({0}) is _ow_bool",
+    "str": "_ow_type({0}) is _ow_str and {0}.isascii()",
+    "complex": "_ow_type({0}) is _ow_complex",
+    "Scalar": f"_ow_type({{0}}) in _ow_numbers or {_INT}",
+    "ScalarType": "_ow_type({0}) is _ow_dtype",
+    "Device": "_ow_type({0}) is _ow_device",
+    "Layout": "_ow_type({0}) is _ow_layout",
+    "MemoryFormat": "_ow_type({0}) is _ow_memory_format",
 }
 """The condition on a value of a base type; longer integers and odd strings are torch's to judge."""
 
@@ -40,8 +40,8 @@ OR_OFF = " and not _ow_grad_on()"
 ITEMS = {
     "int": "_ow_ints({0})",
     "SymInt": "_ow_ints({0})",
-    "float": "{{*map(type, {0})}} <= _ow_floats",
-    "bool": "{{*map(type, {0})}} <= _ow_bools",
+    "float": "{{*_ow_map(_ow_type, {0})}} <= _ow_floats",
+    "bool": "{{*_ow_map(_ow_type, {0})}} <= _ow_bools",
 }
 _COPIES = {"list": "[*{0}]", "tuple": "(*{0},)"}
 
@@ -58,9 +58,9 @@ def direct(kind: Type, codec: Codec, path: str, guard: str) -> Direct | None:
 
     >>> from opwright.hints.codec import AS_IS
     >>> direct(Maybe(Base("float")), AS_IS, "eps", "").condition
-    '(eps is None or (type(eps) is float))'
+    '(eps is None or (_ow_type(eps) is _ow_float))'
     >>> print(*direct(List(Base("SymInt"), 2), Each(AS_IS, "tuple", 2), "size", ""), sep="; ")
-    (type(size) in _ow_rows and len(size) == 2 and _ow_ints(size)); (*size,)
+    (_ow_type(size) in _ow_rows and _ow_len(size) == 2 and _ow_ints(size)); (*size,)
     """
     match kind, codec:
         case Maybe(of), (AsIs() | Nullable()):
@@ -74,7 +74,7 @@ def direct(kind: Type, codec: Codec, path: str, guard: str) -> Direct | None:
             base = _base(name, path, guard)
             return base and Direct(f"({base.condition} and {path} in _ow_choices_{guard})", path)
         case Base(), EnumMember():
-            return Direct(f"type({path}) is _ow_enum_{guard}", path)
+            return Direct(f"_ow_type({path}) is _ow_enum_{guard}", path)
         case ((Base() | Maybe() | List() | Apply()), _):
             return None
 
@@ -97,11 +97,11 @@ def _sequence(of: Type, codec: Codec, path: str, guard: str, size: int | None) -
         return None
     match of:
         case Base("Tensor"):
-            items = f"{path} and all(map(_ow_a_{guard}, {path}))"
+            items = f"{path} and _ow_all(_ow_map(_ow_a_{guard}, {path}))"
         case Base(name) if name in ITEMS:
             items = ITEMS[name].format(path)
         case _:
             return None
     sized = isinstance(codec, Each) and codec.size is not None
-    length = f" and len({path}) == {size}" if sized else ""
-    return Direct(f"(type({path}) in _ow_rows{length} and {items})", _COPIES[kind].format(path))
+    length = f" and _ow_len({path}) == {size}" if sized else ""
+    return Direct(f"(_ow_type({path}) in _ow_rows{length} and {items})", _COPIES[kind].format(path))

@@ -57,7 +57,7 @@ class OpDef(Transforms, Generic[P, R]):
         __call__: Callable[P, R]
     else:
 
-        def __call__(self, *args, **kwargs):
+        def __call__(self, /, *args, **kwargs):
             if is_dynamo_compiling():
                 return self._through(*args, **kwargs)
             return self._call(*args, **kwargs)
@@ -70,7 +70,7 @@ class OpDef(Transforms, Generic[P, R]):
     def __signature__(self) -> inspect.Signature:
         return self._signature()
 
-    def _first_call(self, *args: Any, **kwargs: Any) -> Any:
+    def _first_call(self, /, *args: Any, **kwargs: Any) -> Any:
         """Go on with a `__call__` of its own, unless compiled code knows the handle as it is."""
         if not any(core.is_settled for core in self._cores()):
             self._become(self._written_call())

@@ -1,7 +1,8 @@
 """The text of the functions that are written for each operator: handle, packer, gate, kernel.
 
 Knows plans; runs nothing. Names that begin with `_ow_` are looked up when the function runs, in the
-operator's own namespace (`cell`), so a guard or kernel is exchanged by setting a name there.
+operator's own namespace (`cell`), so a guard or kernel is exchanged by setting a name there; so are
+builtins, because a parameter may be called `type` or `len`.
 
 - the *handle's call* takes the user's arguments; when nothing else could see the call it calls the
   kernel itself, else it goes the slow way;
@@ -179,7 +180,7 @@ def _whole(splat: Splat, path: str, leaves: dict[str, Leaf]) -> Direct | None:
     """A structure goes to the kernel itself when each field would arrive as it is."""
     if splat.structure.kind is StructureKind.TYPEDDICT:
         return None
-    conditions = [f"type({path}) is {class_name(splat.structure)}"]
+    conditions = [f"_ow_type({path}) is {class_name(splat.structure)}"]
     for part in splat.fields:
         inside = f"{path}.{part.name}"
         way = _way(part, inside, leaves)
@@ -358,12 +359,12 @@ def _sound(plan: Plan, names: dict[str, str]) -> str | None:
     if gives is Gives.ONE:
         if parts[0].arguments:
             return _is_argument(plan, parts[0].arguments, names)
-        return " and ".join([f"type(_ow_got) is {HELD}Tensor", *_fresh(plan, names)])
+        return " and ".join([f"_ow_type(_ow_got) is {HELD}Tensor", *_fresh(plan, names)])
     if lowers(plan) or any(part.arguments for part in parts):
         return None
     shell = "tuple" if plan.results.structure is None else class_name(plan.results.structure)
-    items = "".join(f" and type(_ow_got[{i}]) is {HELD}Tensor" for i in range(len(kinds)))
-    return f"type(_ow_got) is {shell} and len(_ow_got) == {len(kinds)}{items}"
+    items = "".join(f" and _ow_type(_ow_got[{i}]) is {HELD}Tensor" for i in range(len(kinds)))
+    return f"_ow_type(_ow_got) is {shell} and _ow_len(_ow_got) == {len(kinds)}{items}"
 
 
 def _is_argument(plan: Plan, arguments: tuple[str, ...], names: dict[str, str]) -> str | None:
