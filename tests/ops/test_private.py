@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 from torch import Tensor  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
+import opwright as ow  # noqa: E402
 from opwright.ops import private  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -124,12 +125,27 @@ UNLIKE = {
 
 def test_a_guard_holds_for_what_is_alike_to_the_dispatcher() -> None:
     guard = private.plain_guard(X)
+    assert guard is not None
     assert all(guard(tensor) for tensor in LIKE)
     assert {what for what, value in UNLIKE.items() if guard(value)} == set()
 
 
+def test_without_guards_every_call_goes_through_the_dispatcher(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @ow.op("opwright_private::unguarded")
+    def unguarded(x: Tensor) -> Tensor:
+        return x + 1
+
+    monkeypatch.setattr(torch._C._dynamo.guards, "TensorGuards", None)
+    for _ in range(4):
+        assert torch.equal(unguarded(X), X + 1)
+    assert not any(unguarded.core.cell[f"_ow_{slot}_x"](X) for slot in "abc")
+
+
 def test_a_guard_sees_modes_of_its_thread() -> None:
     guard = private.plain_guard(X)
+    assert guard is not None
     with torch.no_grad():
         assert guard(X)
     with torch.inference_mode():

@@ -95,6 +95,9 @@ class Guards:
 
     def _add(self, name: str, tensor: Tensor) -> None:
         guard = private.plain_guard(tensor)
+        if guard is None:
+            self._left = 0
+            return
         first, second = f"{HELD}a_{name}", f"{HELD}b_{name}"
         if tensor.requires_grad:
             self._space[f"{HELD}c_{name}"] = guard

@@ -217,16 +217,20 @@ def dispatch_keys() -> frozenset[str]:
     return frozenset(_C.DispatchKey.__members__)
 
 
-def plain_guard(example: Tensor) -> Guard:
+def plain_guard(example: Tensor) -> Guard | None:
     """A check, in C, that a tensor is to the dispatcher what `example` is now.
 
     It holds for tensors of the same class, dtype, rank, device, `requires_grad`, and dispatch keys
-    under the modes of the calling thread; anything else, tensor or not, fails it.
+    under the modes of the calling thread; anything else, tensor or not, fails it. None where this
+    torch has no such check: then every call goes through the dispatcher.
     """
     free = [[None] * example.dim()]
-    guards = _C._dynamo.guards.TensorGuards(
-        example, dynamic_dims_sizes=free, dynamic_dims_strides=free
-    )
+    try:
+        guards = _C._dynamo.guards.TensorGuards(
+            example, dynamic_dims_sizes=free, dynamic_dims_strides=free
+        )
+    except (AttributeError, TypeError):
+        return None
     return cast(Guard, guards.check)
 
 
