@@ -66,7 +66,14 @@ def _gradients(core: Core) -> str:
 
 def _function(function: Callable[..., Any]) -> str:
     name = html.escape(getattr(function, "__name__", repr(function)))
-    return f"<code>{name}</code> <small>{html.escape(place(function))}</small><br>"
+    return f"<code>{name}</code> <small>{html.escape(_where(function))}</small><br>"
+
+
+def _where(function: Callable[..., Any]) -> str:
+    """The place of a function; the file of a notebook's cell has a name that says nothing."""
+    where = place(function)
+    file, _, line = where.rpartition(":")
+    return f"line {line} of its cell" if "ipykernel_" in file else where
 
 
 def coloured(schema: Schema) -> str:
