@@ -101,7 +101,7 @@ def check(tool: str, folder: Path, source: str) -> Counter[Finding]:
 
 def prepare(source: Path, folder: Path) -> str:
     """Copy a code base into a folder of its own; the name that the tools are given."""
-    shutil.copytree(source, folder / source.name)
+    shutil.copytree(source, folder / source.name)  # makes the folder, too
     for name, text in CONFIGURED.items():
         (folder / name).write_text(text, "utf-8")
     (folder / TYPINGS).mkdir()
