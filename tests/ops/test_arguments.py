@@ -294,6 +294,33 @@ def test_named_results_come_back_named() -> None:
     assert isinstance(torch.ops.opwright_arguments.stats(x), tuple)
 
 
+def test_sequences_come_back_as_annotated() -> None:
+    class Parts(NamedTuple):
+        first: Tensor
+        rest: tuple[Tensor, ...]
+
+    @ow.op(f"{NS}::both")
+    def both(x: Tensor) -> tuple[list[Tensor], tuple[Tensor, ...]]:
+        return [x + 1], (x + 2, x + 3)
+
+    @ow.op(f"{NS}::named")
+    def named(x: Tensor) -> Parts:
+        return Parts(x + 1, (x + 2,))
+
+    @ow.op(f"{NS}::single")
+    def single(x: Tensor) -> tuple[Tensor]:
+        return (x + 1,)
+
+    x = torch.zeros(1)
+    for _ in range(3):
+        for context in (torch.no_grad, torch.inference_mode):
+            with context():
+                assert both(x) == ([x + 1], (x + 2, x + 3))
+                assert exactly([*both(x)]) == exactly([[x + 1], (x + 2, x + 3)])
+                assert named(x) == Parts(x + 1, (x + 2,))
+                assert single(x) == (x + 1,)
+
+
 @pytest.mark.parametrize("kind", ["number", "structure"])
 def test_an_integer_that_comes_from_a_size_stays_dynamic(kind: str) -> None:
     def count(x: Tensor, n: int) -> Tensor:

@@ -339,7 +339,7 @@ def test_an_operator_that_is_not_there_says_why_and_what_is_near(name: str, mess
 
 WRONG_RESULTS: list[tuple[Callable[..., Any], str]] = [
     (lambda x: None, "its result is None, the schema says Tensor"),
-    (lambda x: 3, "its result is a int, the schema says Tensor"),
+    (lambda x: 3, "its result is of type int, the schema says Tensor"),
     (
         lambda x: x,
         "its result shares memory with the argument 'x', which the schema does not say; return a "

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from opwright.hints.codec import Gives, Result
+from opwright.hints.codec import Each, Gives, Result
 from opwright.ops import private
 from opwright.ops.plan import Plan
 from opwright.schema.kinds import Base, List, Maybe, Type
@@ -99,12 +99,18 @@ class Judge:
     def wrap(self, out: Any) -> Any:
         """What the dispatcher gives back, as the caller gets it."""
         results = self._plan.results
-        if results.gives is not Gives.STRUCTURE or results.structure is None:
-            return _shaped(out, results.parts[0]) if len(results.parts) == 1 else out
-        parts = out if len(results.parts) > 1 else (out,)
-        names = [field.name for field in results.structure.fields]
-        make: Any = results.structure.object
-        return make(**dict(zip(names, parts, strict=True)))
+        if results.gives is Gives.TUPLE and len(results.parts) == 1:
+            return out
+        given = out if len(results.parts) > 1 else (out,)
+        shaped = [_shaped(*pair) for pair in zip(given, results.parts, strict=True)]
+        if results.structure is not None:
+            make: Any = results.structure.object
+            return make(**dict(zip(self._fields(), shaped, strict=True)))
+        return shaped[0] if results.gives is Gives.ONE else tuple(shaped)
+
+    def _fields(self) -> list[str]:
+        structure = self._plan.results.structure
+        return [] if structure is None else [field.name for field in structure.fields]
 
     def check_memory(self, arguments: tuple[Any, ...], out: Any) -> None:
         """Refuse a result that shares memory with an input that the schema does not name."""
@@ -123,12 +129,12 @@ class Judge:
         results = self._plan.results
         if results.gives is Gives.NOTHING:
             if out is not None:
-                self._refuse(f"it gave back {_kind(out)}, the schema says nothing: ()")
+                self._refuse(f"it gave back a result {_kind(out)}, the schema says nothing: ()")
             return []
         if results.gives is Gives.ONE:
             return [out]
         if results.structure is not None and not isinstance(out, tuple):
-            return [getattr(out, field.name) for field in results.structure.fields]
+            return [getattr(out, name) for name in self._fields()]
         if len(results.parts) == 1 and results.structure is None:
             return [out]
         if not isinstance(out, (tuple, list)) or len(out) != len(results.parts):
@@ -175,14 +181,12 @@ class Judge:
 
 
 def _shaped(out: Any, part: Result) -> Any:
-    from opwright.hints.codec import Each
-
     codec = part.codec
     return tuple(out) if isinstance(codec, Each) and codec.kind == "tuple" else out
 
 
 def _kind(value: object) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
+    return "None" if value is None else f"of type {type(value).__name__}"
 
 
 def _share(value: object, given: object) -> bool:
