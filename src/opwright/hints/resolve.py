@@ -496,9 +496,10 @@ class Sources:
         for path in [*self._scopes]:
             self.close(path)
 
-    def holds(self, path: Path) -> bool:
-        """Whether the file has been parsed already, for one that imports it."""
-        return path in self._scopes
+    @property
+    def held(self) -> int:
+        """How many trees are held."""
+        return len(self._scopes)
 
     def forget(self, path: Path) -> None:
         """Drop the tree of a file; what others hold of it stays valid."""

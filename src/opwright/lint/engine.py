@@ -20,7 +20,7 @@ from opwright.lint.catalog import RULES
 from opwright.lint.files import walk
 from opwright.lint.settings import Project, Settings
 from opwright.lint.surveying import Later, Surveyed, Surveyor, Wanted
-from opwright.survey.facts import Definition, Implementation
+from opwright.survey.facts import Definition
 from opwright.survey.index import Index
 
 Progress = Callable[[int, int], None]
@@ -201,7 +201,7 @@ class _Reading:
 
 def _spaces(one: Surveyed) -> Iterator[str]:
     for fact in one.facts:
-        if isinstance(fact, (Definition, Implementation)):
+        if isinstance(fact, Definition):
             yield fact.name.partition("::")[0]
 
 

@@ -6,28 +6,34 @@ Knows folders, names and byte patterns; parses nothing.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from opwright.lint.settings import Project, matches
+from opwright.survey.forms import WORDS
 
 PYTHON = (".py", ".pyi")
 CPP = frozenset(".cpp .cc .cxx .cu .cuh .h .hpp .hh .hxx .hip .mm .m .inl .inc .jinja .in".split())
 
 REGISTERS = (
-    b"custom_op",
+    *(word.encode() for word in WORDS),
     b"torch.library",
     b"torch import library",
     b"register_fake",
-    b"triton_op",
     b"register_kernel",
     b"Library(",
     b".define(",
     b"impl_abstract",
-    b"infer_schema",
-    b"opwright",
 )
 """One of these is in every Python file that registers an operator by a form known here."""
+
+CONFIRMS = re.compile(
+    rb"(?:_op|register_fake|register_kernel|impl_abstract|infer_schema)\w*\s*\("
+    rb"|@[\w.]*_op\b|(?<!\w)Library\(|\btorch\.library|\btorch import library|\.define\("
+    rb"|opwright"
+)
+"""A closer look at a file that holds one of these words, by far not all of which register."""
 
 CALLS = (b"torch.ops", b"torch import ops")
 """One of these is in every Python file that calls an operator."""

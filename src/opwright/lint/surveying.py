@@ -16,7 +16,7 @@ from stat import S_ISREG
 from opwright.findings import Diagnostic, SchemaError, Span
 from opwright.hints.files import Folders
 from opwright.hints.resolve import Scope, Sources
-from opwright.lint.files import BLOCKS, CALLS, REGISTERS, is_python
+from opwright.lint.files import BLOCKS, CALLS, CONFIRMS, REGISTERS, is_python
 from opwright.lint.noqa import Silence, silences
 from opwright.lint.settings import matches
 from opwright.survey.cpp import Header
@@ -72,9 +72,8 @@ class Surveyor:
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
-        self.words = (*REGISTERS, *(word.encode() for word in wanted.words))
+        self.words = [word.encode() for word in wanted.words]
         self.watched = Watched()
-        self.parsed = 0
 
     def survey(self, file: str, data: bytes | None = None) -> Surveyed | Later | None:
         """The facts of a file; None where its bytes say that there are none."""
@@ -92,12 +91,18 @@ class Surveyor:
             return Surveyed(file, findings=(unreadable(file, error.strerror or "unreadable"),))
 
     def python(self, file: str, data: bytes) -> Surveyed | Later | None:
-        if not any(word in data for word in self.words) and not silent(data):
+        if not self.registers(data) and not silent(data):
             if not any(word in data for word in CALLS):
                 return None
             plain = b"torch import ops" not in data and b"torch.ops\n" not in data
             return Later(file, frozenset(_spaces(data)) if plain else frozenset())
         return self.parse(file, data)
+
+    def registers(self, data: bytes) -> bool:
+        """Whether the bytes of a Python file look as if they registered an operator."""
+        if any(word in data for word in self.words):
+            return True
+        return any(word in data for word in REGISTERS) and CONFIRMS.search(data) is not None
 
     def parse(self, file: str, data: bytes) -> Surveyed:
         """A Python file, parsed."""
@@ -107,7 +112,6 @@ class Surveyor:
 
         path = Path(file)
         self.watched.start()
-        known = self.watched.holds(path)
         try:
             scope = self.watched.open(path, data)
             facts = tuple(read_sites(scope))
@@ -117,17 +121,14 @@ class Surveyor:
         except RecursionError:
             return Surveyed(file, findings=(too_deep(file),))
         finally:
-            self.tidy(path, known=known)
+            self.tidy()
         found = silences(text, file, python=True)
         return Surveyed(file, facts, (), found, self.watched.read(path))
 
-    def tidy(self, path: Path, *, known: bool) -> None:
-        """Free the tree of a file, unless others import it, and of all files now and then."""
-        self.parsed += 1
-        if self.parsed % BATCH == 0:
+    def tidy(self) -> None:
+        """Free all trees when they are many; until then, other files may import them."""
+        if self.watched.held >= MOST_HELD:
             self.watched.close_all()
-        elif not known:
-            self.watched.close(path)
 
     def cpp(self, file: str, data: bytes) -> Surveyed | None:
         if BLOCKS not in data and not silent(data):
@@ -143,8 +144,8 @@ class Surveyor:
         return Surveyed(file, facts, (), silences(text, file, python=False), tuple(headers.read))
 
 
-BATCH = 100
-"""Files after which what they imported is forgotten, so that memory stays bounded."""
+MOST_HELD = 150
+"""Trees that are held at a time: some hundred megabytes."""
 
 
 def _spaces(data: bytes) -> Iterator[str]:

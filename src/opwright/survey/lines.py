@@ -64,7 +64,7 @@ def occurrences(text: str, word: str) -> Iterator[int]:
         at = text.find(word, at + len(word))
 
 
-WORDS = ("define", "impl", "op", "library", "Library")
+WORDS = ("define", "impl", "_op", "Library", "register", "infer_schema")
 
 
 def interesting(head: ast.expr) -> bool:
@@ -101,7 +101,7 @@ def called_name(head: ast.expr) -> str:
 
 
 def name_matters(name: str) -> bool:
-    return any(word in name for word in WORDS) or "register" in name
+    return name == "op" or any(word in name for word in WORDS)
 
 
 def reaches_ops(node: ast.expr) -> bool:
