@@ -73,6 +73,11 @@ def test_what_makes_no_sense_is_refused(
     assert ran.err.splitlines()[-1] == f"Error: {said}"
 
 
+def heads(stubs: str) -> list[str]:
+    """The calls of a stub, without docstrings and places."""
+    return [line for line in stubs.splitlines() if "def __call__" in line]
+
+
 @pytest.mark.torch
 class TestLive:
     def live(self, folder: Path, *arguments: str) -> Ran:
@@ -93,6 +98,15 @@ class TestLive:
         assert "class _plain_ops(_Namespace):\n    twice: _plain_twice\n" in ran.out
         assert "Two of x." in ran.out
         assert "plain.py:2" in ran.out
+
+    def test_what_is_live_says_what_the_source_says(self, folder: Path) -> None:
+        source_file = folder / "mylib" / "__init__.py"
+        ours, _, _ = source_file.read_text("utf-8").partition("@torch.library")
+        source_file.write_text(ours, "utf-8")  # torch refuses some of the others
+        live = self.live(folder, "mylib", "--import", "mylib").out
+        source = run("stubs", "mylib", "--namespace", "mylib", cwd=folder).out
+        assert "act: Literal['relu', 'gelu']" in live
+        assert heads(live) == heads(source)
 
     def test_a_namespace_that_nobody_registered_is_refused(self, folder: Path) -> None:
         ran = self.live(folder, "plian")

@@ -10,8 +10,10 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from opwright.findings import SchemaError
+from opwright.hints import examine
 from opwright.ops import private, registry
 from opwright.schema.parse import parse
+from opwright.stubs.choices import narrowed
 from opwright.stubs.operators import Operator, Unread
 
 
@@ -35,7 +37,14 @@ def _operator(text: str, name: str) -> Operator | Unread:
     function = _function(name)
     if function is None:
         return Operator(schema)
-    return Operator(schema, inspect.getdoc(function) or "", *_place(function))
+    return Operator(schema, inspect.getdoc(function) or "", *_place(function), _choices(function))
+
+
+def _choices(function: Callable[..., Any]) -> dict[str, str]:
+    """The arguments that take some values only."""
+    meant = examine(function)
+    bindings = (*meant.bindings, *(meant.out.bindings if meant.out else ()))
+    return dict(narrowed(bindings))
 
 
 def _function(name: str) -> Callable[..., Any] | None:
