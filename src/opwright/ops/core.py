@@ -20,7 +20,7 @@ from opwright.ops import cache, private
 from opwright.ops.cell import new_cell, schema_defaults, user_defaults
 from opwright.ops.crossing import BadCall, crossing
 from opwright.ops.fake import trivial_fake
-from opwright.ops.functions import later, now
+from opwright.ops.functions import Defaults, later, now
 from opwright.ops.guards import EXACT, Guards
 from opwright.ops.lock import lock
 from opwright.ops.plan import Plan
@@ -39,7 +39,7 @@ from opwright.ops.writer import (
 from opwright.schema.model import Schema
 
 Kernel: TypeAlias = Callable[..., Any]
-Text: TypeAlias = Callable[[Plan], str]
+Text: TypeAlias = "Callable[[Plan], str | None]"
 
 DEFAULT_KEY = "CompositeExplicitAutograd"
 """Where a kernel stands that serves every device."""
@@ -160,8 +160,8 @@ class Core:
                 self.add_kernel(key, kernel)
             if self.packs:
                 self.packer = self.write_packer()
-            if self.schema.mutable and (text := trivial_fake(self.plan)) is not None:
-                self.place_fake(self._written(self._traced(lambda _: text), {}))
+            if self.schema.mutable and trivial_fake(self.plan):
+                self.place_fake(self._written(trivial_fake, {}, "fake"))
         except BaseException:
             self.destroy()
             raise
@@ -206,11 +206,11 @@ class Core:
 
     def stand(self, key: str, function: Callable[..., Any]) -> None:
         """The same, for a function that may be replaced by another one later."""
-        cell, slot = self.cell, f"{HELD}at_{key}"
-        known = slot in cell
-        cell[slot] = function
+        slot = f"{HELD}at_{key}"
+        known = slot in self.cell
+        self.cell[slot] = function
         if not known:
-            self.implement(key, lambda *args, **kwargs: cell[slot](*args, **kwargs))
+            self.implement(key, _Standing(self.cell, slot))
 
     @property
     def library(self) -> Library:
@@ -247,38 +247,20 @@ class Core:
         if "fake" in self._spaces:
             self._spaces["fake"][f"{HELD}fn"] = fake
         else:
-            self.place_fake(self._written(self._traced(write_fake), self._space("fake", fake)))
+            self.place_fake(self._written(write_fake, self._space("fake", fake), "fake"))
 
     def place_fake(self, fake: Callable[..., Any]) -> None:
         """Have a function that takes schema arguments tell shapes."""
         private.place_fake(self.library, self.qualname, fake)
         self._fake = fake
 
-    def _traced(self, text: Text) -> Text:
-        """The text of a fake kernel: when one is called, compilation has begun."""
-
-        def written(plan: Plan) -> str:
-            self.is_traced = True
-            cache.settle()
-            return text(plan)
-
-        return written
-
     def _space(self, key: str, function: Kernel) -> dict[str, Any]:
         self._spaces[key] = {f"{HELD}fn": function}
         return self._spaces[key]
 
-    def _written(self, text: Text, space: dict[str, Any]) -> Callable[..., Any]:
+    def _written(self, write: Text, space: dict[str, Any], role: str = "") -> Callable[..., Any]:
         """A function that is written, and finds its names, when it is first called."""
-
-        def write() -> str:
-            self.prepare()
-            for name, value in self.cell.items():
-                space.setdefault(name, value)
-            return text(self.plan)
-
-        defaults = functools.partial(schema_defaults, self.schema)
-        return later(self.local.replace(".", "_"), write, space, defaults)
+        return later(self.local.replace(".", "_"), _Source(self, write, space, role), space)
 
     @property
     def is_settled(self) -> bool:
@@ -425,6 +407,41 @@ class Core:
         """From the first tensor subclass on, kernels look out for hidden dispatch keys."""
         if not private.mode_is_on() and any(type(t) not in EXACT for t in self.tensors(flat)):
             HIDDEN.below_subclass = True
+
+
+class _Source:
+    """What writes one of the functions of an operator."""
+
+    __slots__ = ("_core", "_role", "_space", "_write")
+
+    def __init__(self, core: Core, write: Text, space: dict[str, Any], role: str) -> None:
+        self._core = core
+        self._write = write
+        self._space = space
+        self._role = role
+
+    def __call__(self) -> tuple[str, Defaults]:
+        core, space = self._core, self._space
+        core.prepare()
+        for name, value in core.cell.items():
+            space.setdefault(name, value)
+        if self._role == "fake":  # compilation has begun
+            core.is_traced = True
+            cache.settle()
+        return self._write(core.plan) or "", schema_defaults(core.schema)
+
+
+class _Standing:
+    """What stands at a dispatch key for a function that may be replaced."""
+
+    __slots__ = ("_cell", "_slot")
+
+    def __init__(self, cell: dict[str, Any], slot: str) -> None:
+        self._cell = cell
+        self._slot = slot
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._cell[self._slot](*args, **kwargs)
 
 
 def _mixed(qualname: str, names: list[str]) -> None:
