@@ -77,6 +77,8 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 def client(started: Client) -> Iterator[Client]:
     yield started
     started.close_all()
+    # Definitions are looked up in what is there now, so this waits until all is as it was.
+    started.request("textDocument/definition", started.at(started.uri("use.py"), 0, 0))
 
 
 def place(text: str, marked: str) -> tuple[int, int]:
@@ -115,6 +117,39 @@ def test_hover_says_what_is_known_of_an_operator(client: Client) -> None:
         assert found["contents"]["value"] == expected, marked
     nothing = client.request("textDocument/hover", client.at(use, *place(USE, "wo|rd")))
     assert nothing is None
+
+
+STRUCTURED = """\
+from dataclasses import dataclass
+import opwright as ow
+from torch import Tensor
+
+
+@dataclass
+class Config:
+    scale: float
+    causal: bool = True
+
+
+@ow.op("mylib::attend")
+def attend(x: Tensor, config: Config) -> Tensor:
+    return x * config.scale
+"""
+ATTEND = "mylib::attend(Tensor x, float config__scale, bool config__causal=True) -> Tensor"
+
+
+def test_an_operator_of_structures_shows_its_flat_schema(client: Client) -> None:
+    uri = client.open("structured.py", STRUCTURED)
+    client.wait_for(uri, set())
+    found = client.request("textDocument/hover", client.at(uri, *place(STRUCTURED, "def at|tend")))
+    assert found["contents"]["value"].startswith(f"```\n{ATTEND}\n```")
+    everywhere = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+    params = {"textDocument": {"uri": uri}, "range": everywhere}
+    assert [each["label"] for each in client.request("textDocument/inlayHint", params)] == [ATTEND]
+    other = client.open("calls.py", "torch.ops.mylib.attend(x, ")
+    at = client.at(other, 0, len("torch.ops.mylib.attend(x, "))
+    offered = labels(client.request("textDocument/completion", at))
+    assert offered == ["config__scale=", "config__causal="]
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,7 @@ def make_server() -> Server:
     server = Server()
     _follow_documents(server)
     _answer(server)
+    _annotate(server)
     _navigate(server)
     return server
 
@@ -242,6 +243,8 @@ def _answer(server: Server) -> None:
         found = helping.signatures(server.code, *place)
         return lsp.SignatureHelp([_signature(each) for each in found]) if found else None
 
+
+def _annotate(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
     def inlay_hints(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
         file = server.file(params.text_document.uri)

@@ -34,12 +34,8 @@ _PRIVATE = re.compile(r"\b_\w+")
 
 def package(torch: Torch, namespaces: Sequence[Namespace]) -> dict[str, bytes]:
     """The files of the stub package by their paths in it."""
-    files = {name: _copied(data) for name, data in torch.stubs.items()}
-    return {"py.typed": b"partial\n", OPS_STUB: ops_stub(torch, namespaces).encode(), **files}
-
-
-def _copied(data: bytes) -> bytes:
-    return data
+    own = {"py.typed": b"partial\n", OPS_STUB: ops_stub(torch, namespaces).encode()}
+    return own | torch.stubs
 
 
 def ops_stub(torch: Torch, namespaces: Sequence[Namespace]) -> str:
