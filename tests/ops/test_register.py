@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -278,3 +279,47 @@ def test_with_tags_the_operator_gives_the_argument_back() -> None:
     compiled = torch.compile(lambda x: double_(x + 1) * 2, backend="aot_eager", fullgraph=True)
     assert torch.equal(compiled(x), (x + 1) * 4)
     assert set(torch.library.opcheck(double_.overload, (x,)).values()) == {"SUCCESS"}
+
+
+# What can be an operator ------------------------------------------------------------------------
+
+
+def base(x: Tensor, n: int, by: float = 2.0) -> Tensor:
+    return x * by + n
+
+
+@functools.wraps(base)
+def wrapped(*args: Any, **kwargs: Any) -> Any:
+    return base(*args, **kwargs) + 100
+
+
+def positional(x: Tensor, /, n: int, *, by: float = 2.0) -> Tensor:
+    return x * by + n
+
+
+class Callables:
+    def __call__(self, x: Tensor, n: int, by: float = 2.0) -> Tensor:
+        return x * by + n
+
+    def method(self, x: Tensor, n: int, by: float = 2.0) -> Tensor:
+        return x * by + n
+
+
+CALLABLES = {
+    "partial": (functools.partial(base, by=3.0), "(Tensor x, SymInt n, *, float by=3.0)"),
+    "object": (Callables(), "(Tensor x, SymInt n, float by=2.0)"),
+    "method": (Callables().method, "(Tensor x, SymInt n, float by=2.0)"),
+    "wrapped": (wrapped, "(Tensor x, SymInt n, float by=2.0)"),
+    "positional": (positional, "(Tensor x, SymInt n, *, float by=2.0)"),
+}
+
+
+@pytest.mark.parametrize("kind", CALLABLES)
+def test_anything_that_can_be_called_can_be_an_operator(kind: str) -> None:
+    subject, arguments = CALLABLES[kind]
+    f = ow.op(f"{NS}::{kind}")(subject)
+    assert str(f.schema) == f"{NS}::{kind}{arguments} -> Tensor"
+    x = torch.randn(3)
+    for _ in range(3):
+        assert torch.equal(f(x, 1), subject(x, 1))
+        assert torch.equal(f(x, n=2, by=5.0), subject(x, n=2, by=5.0))
