@@ -109,8 +109,9 @@ def test_every_operator_of_torch_is_read_back() -> None:
     schemas = {op.schema.qualname: op.schema for op in found if isinstance(op, Operator)}
     assert len(schemas) > 4000
     # The one that is refused has two arguments called `posinf`; no call could tell them apart.
+    # Parts of torch that another test imported bring operators on opaque types, as `PyObject`.
     unread = {op.name for op in found if isinstance(op, Unread)}
-    assert unread <= {"static_runtime::clamp_nan_to_num"}
+    assert unread <= {"static_runtime::clamp_nan_to_num", "_dtensor::mesh_get_process_group"}
     assert len(schemas) + len(unread) == len(found)
     # Reading all takes half a minute: day by day it is every eighth packet.
     names = {*sorted({each.name for each in schemas.values()})[:: 1 if NIGHTLY else 8]}
