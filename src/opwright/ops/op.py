@@ -89,7 +89,7 @@ def existing(name: str, /) -> OpDef[..., Any]:
     Schema(name='aten::relu', ...)
     >>> existing("mylib::nowhere_to_be_found")
     Traceback (most recent call last):
-    LookupError: nothing registered 'mylib::nowhere_to_be_found'...
+    LookupError: nothing registered ...
     """
     known = _handles.get(name)
     if known is not None and registry.entry(name) is not None:
