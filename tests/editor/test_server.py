@@ -155,7 +155,6 @@ def test_an_operator_of_structures_shows_its_flat_schema(client: Client) -> None
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("torch.ops.", ["cpplib", "mylib"]),
         ("torch.ops.mylib.", ["scale", "twice"]),
         ("torch.ops.mylib.scale.", ["default"]),
         ("torch.ops.mylib.scale(", ["x=", "number="]),
@@ -193,6 +192,28 @@ def test_inside_a_schema_types_and_names_complete(
     )
     assert found == expected or set(expected) <= set(found)
     assert ("number" in found) == ("number" in expected)
+
+
+def test_namespaces_complete(client: Client) -> None:
+    uri = client.open("new.py", "torch.ops.")
+    offered = labels(client.request("textDocument/completion", client.at(uri, 0, 10)))
+    assert [name for name in offered if name != "aten"] == ["cpplib", "mylib"]
+
+
+@pytest.mark.torch
+def test_the_operators_of_torch_are_known_without_importing_it(client: Client) -> None:
+    pytest.importorskip("torch")
+    text = "torch.ops.aten.\ntorch.ops.aten.relu(\ntorch.ops.aten.add.\n"
+    uri = client.open("new.py", text)
+    offered = labels(client.request("textDocument/completion", client.at(uri, 0, 15)))
+    assert len(offered) > 1000
+    assert {"add", "relu", "softmax"} <= {*offered}
+    help_ = client.request("textDocument/signatureHelp", client.at(uri, 1, 20))
+    assert [each["label"] for each in help_["signatures"]] == ["aten::relu(Tensor self) -> Tensor"]
+    overloads = labels(client.request("textDocument/completion", client.at(uri, 2, 19)))
+    assert {"Tensor", "Scalar", "out"} <= {*overloads}
+    hover = client.request("textDocument/hover", client.at(uri, 1, 17))
+    assert hover["contents"]["value"] == "```\naten::relu(Tensor self) -> Tensor\n```"
 
 
 def test_signature_help_follows_the_arguments(client: Client) -> None:

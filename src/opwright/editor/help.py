@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from opwright.editor import operators
+from opwright.editor import aten, operators
 from opwright.editor.around import Calling, calling_at, named_at, typed_before
 from opwright.editor.code import Code
 from opwright.editor.schema_text import (
@@ -69,7 +69,9 @@ def hover(code: Code, file: str, line: int, column: int) -> str:
     """What is known of the operator under the cursor, in Markdown; empty where there is none."""
     name = name_at(code, file, line, column)
     found = operators.overloads(code, name) if name else []
-    return "\n\n---\n\n".join(filter(None, (_described(code, each) for each in found)))
+    known = "\n".join(map(str, aten.schemas(name))) if name else ""
+    own = [f"```\n{known}\n```"] if known else []
+    return "\n\n---\n\n".join([*(_described(code, each) for each in found), *own])
 
 
 def name_at(code: Code, file: str, line: int, column: int) -> str:
@@ -131,15 +133,29 @@ def text_before(code: Code, file: str, line: int, column: int) -> str:
 def _path_offers(code: Code, parts: tuple[str, ...]) -> Iterator[Offer]:
     match parts:
         case ():
-            for name in operators.namespaces(code):
+            torchs = [aten.NAMESPACE] if aten.texts() else []
+            for name in sorted({*operators.namespaces(code), *torchs}):
                 yield Offer(name, Sort.NAMESPACE)
         case (namespace,):
-            for name in operators.members(code, namespace):
-                yield Offer(name, Sort.OPERATOR, _first_schema(code, f"{namespace}::{name}"))
+            yield from _operator_offers(code, namespace)
         case (namespace, name):
-            for operator in operators.overloads(code, f"{namespace}::{name}"):
-                word = operator.name.partition(".")[2] or "default"
-                yield Offer(word, Sort.OVERLOAD, _first_schema(code, operator.name))
+            yield from _overload_offers(code, f"{namespace}::{name}")
+
+
+def _operator_offers(code: Code, namespace: str) -> Iterator[Offer]:
+    for name in operators.members(code, namespace):
+        yield Offer(name, Sort.OPERATOR, _first_schema(code, f"{namespace}::{name}"))
+    if namespace == aten.NAMESPACE:
+        for full, texts in aten.texts().items():
+            yield Offer(full.partition("::")[2], Sort.OPERATOR, texts[0])
+
+
+def _overload_offers(code: Code, name: str) -> Iterator[Offer]:
+    for operator in operators.overloads(code, name):
+        word = operator.name.partition(".")[2] or "default"
+        yield Offer(word, Sort.OVERLOAD, _first_schema(code, operator.name))
+    for schema in aten.schemas(name):
+        yield Offer(schema.overload or "default", Sort.OVERLOAD, str(schema))
 
 
 def _first_schema(code: Code, name: str) -> str:
@@ -168,7 +184,8 @@ def _keyword_offers(code: Code, calling: Calling) -> Iterator[Offer]:
 def called(code: Code, name: str) -> list[Schema]:
     """The schemas that a call of a name may mean."""
     found = operators.overloads(code, name)
-    return [schema for each in found for schema in operators.schemas(code, each)]
+    own = [schema for each in found for schema in operators.schemas(code, each)]
+    return [*own, *aten.schemas(name)]
 
 
 # Signature help and hints ----------------------------------------------------------------------
