@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from opwright.findings import SchemaError, Severity
-from opwright.hints.live import read, underneath
 from opwright.hints.lower import Inferred, lower
 from opwright.hints.model import Function
 from opwright.hints.mutates import marked_by, unmatched
@@ -58,6 +57,8 @@ def examine(
     OW102 'x' of bad: dict has no schema type
     OW102 'y' of bad: set[int] has no schema type
     """
+    from opwright.hints.live import read, underneath  # who reads source alone need not wait
+
     read_ = read(function)
     found = _lowered(read_, name, mutates_args)
     if not found.findings:
