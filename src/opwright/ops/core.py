@@ -185,6 +185,7 @@ class Core:
             self._library._destroy()
             private.forget(self.qualname)
         self._library = None
+        self._overload = None  # torch's object points to what is gone
 
     def retire(self) -> None:
         """After `destroy`: torch keeps the functions of an operator that is gone; not the rest."""
@@ -198,6 +199,8 @@ class Core:
             self.implement(key, function)
         if self._fake is not None:
             private.place_fake(self.library, self.qualname, self._fake)
+        if self.packs:
+            self.cell[f"{HELD}overload"] = self.overload
 
     def implement(self, key: str, function: Callable[..., Any]) -> None:
         """Put a function, which takes schema arguments, at a dispatch key."""

@@ -82,6 +82,7 @@ def _replace(new: Entry, old: Entry, kernels: dict[str, Kernel]) -> None:
     except BaseException:
         for core in old.cores:
             core.restore()
+        _forget_compiled()
         raise
     _forget(old)
     _tell_change(old.cores[0], new.cores[0])
@@ -112,6 +113,7 @@ def remove(qualname: str) -> None:
             core.retire()
             cache.forget(core.qualname)
         _forget(old)
+        _forget_compiled()
 
 
 def _forget(old: Entry | None) -> None:
@@ -133,10 +135,15 @@ def _clash(new: Entry, name: str, first: str) -> SchemaError:
     return SchemaError([Diagnostic("OW511", message, hint)])
 
 
-def _tell_change(old: Core, new: Core) -> None:
-    """Compiled code of this process forgets an operator that is replaced."""
+def _forget_compiled() -> None:
+    """Drop the compiled code of this process: it points to operators that are gone."""
     if "torch._dynamo" in sys.modules:
         torch.compiler.reset()
+
+
+def _tell_change(old: Core, new: Core) -> None:
+    """Say what is different about an operator that was registered again."""
+    _forget_compiled()
     if old.schema != new.schema:
         before, after = str(old.schema), str(new.schema)
         lines = [line for line in difflib.ndiff([before], [after]) if line[0] in "-+"]
