@@ -17,8 +17,9 @@ from opwright.codes import CODES
 from opwright.findings import Diagnostic, SchemaError, Severity
 from opwright.lint import baseline, fix
 from opwright.lint.cache import default_folder
-from opwright.lint.engine import Report, lint
+from opwright.lint.engine import Report, judged, lint, settled
 from opwright.lint.settings import Project, changed, find_project
+from opwright.survey.index import Index
 
 FORMATS = ("text", "concise", "json", "github", "sarif", "junit")
 ROUNDS = 10
@@ -66,6 +67,13 @@ def _checked(
 @click.option("--write-baseline", is_flag=True, help="Write all findings to the baseline file.")
 @click.option("--statistics", is_flag=True, help="Count findings by code.")
 @click.option("--explain", metavar="CODE", help="Say why a rule is there, with examples.")
+@click.option(
+    "--import",
+    "imported",
+    multiple=True,
+    metavar="MODULE",
+    help="Import this module, and judge what is registered instead of what is written.",
+)
 @click.option("--stdin-filename", metavar="PATH", help="Name of the text given as `-`.")
 @click.option("--watch", is_flag=True, help="Lint again whenever a file changes.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
@@ -84,6 +92,7 @@ def command(
     write_baseline: bool,
     statistics: bool,
     explain: str | None,
+    imported: tuple[str, ...],
     stdin_filename: str | None,
     watch: bool,
     exit_zero: bool,
@@ -109,6 +118,8 @@ def command(
             "baseline": known or "",
         }
         project = Project(project.root, changed(project.settings, **given))
+        if imported:
+            return _tell(_registered(imported, project), options, project)
         if watch:
             return _watch(work, project, options)
         return _once(work, project, options)
@@ -210,6 +221,24 @@ def _write_baseline(report: Report, project: Project) -> Exit:
     count = baseline.write(path, report.findings, project.relative)
     print(f"{count} findings written to {_shown_path(str(path))}")
     return Exit.CLEAN
+
+
+# Runtime
+
+
+def _registered(modules: Sequence[str], project: Project) -> list[Diagnostic]:
+    """What the rules say of the operators that importing some modules registers."""
+    try:
+        from opwright.ops.surveyed import facts_of
+    except ImportError:
+        raise click.UsageError("--import needs torch: `pip install 'opwright[torch]'`") from None
+    sys.path.insert(0, str(Path.cwd()))  # as `python -m` would
+    try:
+        facts = [fact for module in modules for fact in facts_of(module)]
+    except Exception as error:  # the module's own, whatever it is
+        said = f"importing {', '.join(modules)} fails: {type(error).__name__}: {error}"
+        raise click.UsageError(said) from None
+    return settled(judged(Index(tuple(facts)), project), (), project)
 
 
 # Fixes

@@ -32,7 +32,10 @@ def check(index: Index) -> Iterator[Diagnostic]:
 
 def _is_plain(via: str) -> bool:
     """Whether an operator is defined by torch's own means: a helper may make the fake itself."""
-    return via.startswith(("torch.", "Library.", "TORCH_LIBRARY", "STABLE_TORCH_LIBRARY"))
+    return via.startswith(PLAIN)
+
+
+PLAIN = ("torch.", "Library.", "TORCH_LIBRARY", "STABLE_TORCH_LIBRARY", "registered")
 
 
 def _is_served(operator: Operator) -> bool:
