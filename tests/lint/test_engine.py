@@ -226,3 +226,41 @@ def test_nothing_of_the_code_base_is_imported_executed_or_written(tmp_path: Path
     )
     assert done.stderr == ""
     assert done.stdout == "2 [] [] [] [] False\n"
+
+
+# What settings tell it
+
+WRAPPED = """import torch
+from vendor.tools import make_it, pretend
+
+@make_it("mylib::f", mutates_args=())
+def f(x: torch.Tensor, n: int = 3) -> torch.Tensor:
+    return x.clone()
+
+@pretend("mylib::f")
+def _(x, n=4):
+    return torch.empty_like(x)
+"""
+
+
+def test_settings_name_callables_that_no_reader_knows(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text(WRAPPED)
+    assert codes(run(tmp_path)) == []
+    known = {
+        "define_functions": ("vendor.tools.make_it",),
+        "fake_decorators": ("vendor.tools.pretend",),
+    }
+    assert codes(run(tmp_path, **known)) == ["OW304"]
+
+
+def test_settings_name_namespaces_and_macros_of_cpp(tmp_path: Path) -> None:
+    (tmp_path / "moe").mkdir()
+    (tmp_path / "moe" / "ops.cu").write_text(
+        'TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) { m.def("f(int n=" STRING(PAGE) ") -> int"); }'
+    )
+    (tmp_path / "call.py").write_text("import torch\ntorch.ops._moe_C.f(1, 2)\n")
+    assert codes(run(tmp_path)) == []
+    known = {"namespace_map": {"moe/**": "_moe_C"}, "macros": {"PAGE": "16"}}
+    report = run(tmp_path, **known)
+    assert codes(report) == ["OW602"]
+    assert report.findings[0].related[0].message == "the schema: `_moe_C::f(int n=16) -> int`"

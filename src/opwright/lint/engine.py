@@ -73,11 +73,11 @@ def lint(
 def wanted(project: Project) -> Wanted:
     """What of a project's settings the survey depends on."""
     settings = project.settings
-    names = (*settings.define_functions, *settings.fake_decorators)
     return Wanted(
         tuple(sorted(settings.macros.items())),
         tuple(settings.namespace_map.items()),
-        tuple(name.rpartition(".")[2] for name in names),
+        settings.define_functions,
+        settings.fake_decorators,
     )
 
 

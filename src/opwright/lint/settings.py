@@ -48,11 +48,9 @@ class Settings:
     macros: Mapping[str, str] = field(default_factory=dict)
     """C++ macros with the values that a build gives them."""
     define_functions: tuple[str, ...] = ()
-    """Dotted names of functions that define an operator from a name and a function."""
+    """Dotted names of functions and decorators that take what `torch.library.custom_op` takes."""
     fake_decorators: tuple[str, ...] = ()
-    """Dotted names of decorators that register a fake kernel under an operator's name."""
-    torch: str = "2.8"
-    """The oldest torch that the code base supports."""
+    """Dotted names of functions and decorators that take what `register_fake` takes."""
 
     def chosen(self, code: str, *, default: bool = True) -> bool:
         """Whether findings of a code are reported; the longer prefix wins, `ignore` on a tie.

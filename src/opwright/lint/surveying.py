@@ -31,8 +31,9 @@ class Wanted:
     macros: tuple[tuple[str, str], ...] = ()
     namespaces: tuple[tuple[str, str], ...] = ()
     """Glob to namespace."""
-    words: tuple[str, ...] = ()
-    """Names that settings add to the ones that register operators."""
+    defining: tuple[str, ...] = ()
+    faking: tuple[str, ...] = ()
+    """Dotted paths that settings add to the ones that register operators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class Surveyor:
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
-        self.words = [word.encode() for word in wanted.words]
+        paths = (*wanted.defining, *wanted.faking)
+        self.words = [path.rpartition(".")[2].encode() for path in paths]
         self.watched = Watched()
 
     def survey(self, file: str, data: bytes | None = None) -> Surveyed | Later | None:
@@ -108,13 +110,14 @@ class Surveyor:
         """A Python file, parsed."""
         if len(data) > LARGEST:
             return Surveyed(file, findings=(too_large(file),))
-        from opwright.survey.sites import read_sites
+        from opwright.survey.sites import Names, read_sites
 
         path = Path(file)
+        names = Names(frozenset(self.wanted.defining), frozenset(self.wanted.faking))
         self.watched.start()
         try:
             scope = self.watched.open(path, data)
-            facts = tuple(read_sites(scope))
+            facts = tuple(read_sites(scope, names))
             text = scope.module.text
         except SchemaError as error:
             return Surveyed(file, findings=tuple(named(f, file) for f in error.findings))

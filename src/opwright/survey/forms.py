@@ -79,3 +79,7 @@ def form_of(path: str) -> Form | None:
     """
     top, _, rest = path.partition(".")
     return FORMS.get((top, rest.rpartition(".")[2]))
+
+
+LIKE_CUSTOM_OP = FORMS["torch", "custom_op"]
+"""The form of a callable that takes what `torch.library.custom_op` takes."""

@@ -86,8 +86,6 @@ class Index:
     """All facts of a code base; what they say of each operator."""
 
     facts: tuple[Fact, ...]
-    torch: tuple[int, int] = (2, 8)
-    """The oldest torch that the code base supports."""
     known: Mapping[str, Schema] = field(default_factory=dict)
 
     @cached_property

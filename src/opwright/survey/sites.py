@@ -17,7 +17,7 @@ from opwright.hints.resolve import Definition, External, Meaning, Scope, Written
 from opwright.survey.classes import ROLES, called_with_all, is_operator, read_class
 from opwright.survey.facts import Call, Fact, Implementation, Language, Library, Role, Text
 from opwright.survey.facts import Definition as Defined
-from opwright.survey.forms import Form, form_of
+from opwright.survey.forms import LIKE_CUSTOM_OP, Form, form_of
 from opwright.survey.implementing import (
     HANDLE_METHODS,
     IMPLEMENTING,
@@ -39,7 +39,8 @@ from opwright.survey.site import (
 )
 from opwright.survey.strings import text_of
 from opwright.survey.targets import NOWHERE, Target, Targets, dotted_path
-from opwright.survey.writes import Names, faults_of, inferred, mutates_of, names_of
+from opwright.survey.writes import Names as MutatesArgs
+from opwright.survey.writes import faults_of, inferred, mutates_of, names_of
 
 DEPTH = 4
 """Helpers that call helpers that call helpers."""
@@ -53,14 +54,32 @@ NO_OPERATORS = frozenset(
 )
 
 
-def read_sites(scope: Scope) -> list[Fact]:
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Callables that no reader would recognise, by dotted path."""
+
+    defining: frozenset[str] = frozenset()
+    faking: frozenset[str] = frozenset()
+
+    @property
+    def words(self) -> frozenset[str]:
+        """How they are called at the end of their paths."""
+        return frozenset(path.rpartition(".")[2] for path in self.defining | self.faking)
+
+    def form(self, path: str) -> Form | None:
+        """The form of a callable that defines an operator."""
+        return LIKE_CUSTOM_OP if path in self.defining else form_of(path)
+
+
+def read_sites(scope: Scope, names: Names | None = None) -> list[Fact]:
     """Every fact of a parsed file, in the order of its text."""
-    return _Reader(scope).facts()
+    return _Reader(scope, names or Names()).facts()
 
 
 @dataclass(slots=True)
 class _Reader:
     scope: Scope
+    names: Names
     targets: Targets = field(init=False)
     handles: dict[int, str] = field(default_factory=dict)
     registering: dict[int, bool] = field(default_factory=dict)
@@ -81,7 +100,7 @@ class _Reader:
         assert isinstance(tree, ast.Module)
         lines = self.scope.module.lines
         functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-        self.helpers = frozenset(
+        self.helpers = self.names.words | frozenset(
             node.name
             for node in functions
             if self.lines.touch(node) and self.registers(node, lines)
@@ -184,7 +203,10 @@ class _Reader:
         self, found: Definition, helper: ast.FunctionDef, site: Site, depth: int
     ) -> Iterator[Fact]:
         """A function of the tree: what it does, under the name that its form gives."""
-        form = form_of(found.path)
+        if found.path in self.names.faking:
+            yield from self.implemented(IMPLEMENTING["register_fake"], site)
+            return
+        form = self.names.form(found.path)
         told = [] if form is None else list(self.defined_by(form, found.path, site))
         yield from told
         name = next((fact.name for fact in told if isinstance(fact, Defined)), "")
@@ -207,7 +229,9 @@ class _Reader:
             yield from self.library(site)
         elif path.startswith("torch.library.") and name in IMPLEMENTING:
             yield from self.implemented(IMPLEMENTING[name], site)
-        elif (form := form_of(path)) is not None:
+        elif path in self.names.faking:
+            yield from self.implemented(IMPLEMENTING["register_fake"], site)
+        elif (form := self.names.form(path)) is not None:
             yield from self.defined_by(form, path, site)
 
     def method(self, head: ast.Attribute, site: Site) -> Iterator[Fact] | None:
@@ -268,7 +292,7 @@ class _Reader:
         site: Site,
         target: Target = NOWHERE,
         text: Text | None = None,
-        mutates: Names | None = None,
+        mutates: MutatesArgs | None = None,
         writes: ast.expr | None = None,
     ) -> Defined:
         word = writes.value if isinstance(writes, ast.Constant) else None
