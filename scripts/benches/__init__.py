@@ -8,7 +8,7 @@ from statistics import median
 from typing import TypeAlias
 
 # A new group is a module beside this file and its name here.
-GROUPS = ("start", "schema", "infer", "lint", "stubs", "editor")
+GROUPS = ("start", "schema", "infer", "lint", "stubs", "editor", "calls", "gradients", "definition")
 
 
 # What each round took: seconds per item, ours and the peer's.
