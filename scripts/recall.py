@@ -598,8 +598,8 @@ def main() -> int:
 HEAD = """# Recall of the linter
 
 Operators of real packages, broken one thing at a time: each row is a kind of break, how often it
-could be tried, and how often a new finding with the right code stood at the right line. Of a package
-with more than 500 possible breaks an even sample was tried. Written by `scripts/recall.py`.
+could be tried, and how often a new finding with the right code stood at the right line. Of a
+package with more than 500 possible breaks an even sample was tried. Written by `scripts/recall.py`.
 
 | break | tried | found |
 |---|--:|--:|"""

@@ -10,6 +10,7 @@ from opwright.lint.rules import (
     annotated,
     arguments_of_calls,
     backward_gradients,
+    carried,
     cpp_signature,
     defaults_differ,
     defined_twice,
@@ -36,6 +37,7 @@ from opwright.lint.rules import (
 _MODULES = (
     schema_text,
     annotated,
+    carried,
     handwritten_schema,
     lacking_argument,
     required_extra,

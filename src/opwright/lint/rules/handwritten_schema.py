@@ -119,6 +119,11 @@ _ROWS = {
     "OW213": ("f(Tensor x, *, SymInt n=3) -> Tensor", _HEAD),
     "OW214": ("f(Tensor x, SymInt k=3) -> Tensor", _HEAD),
     "OW215": ("f(Tensor x, SymInt n=3) -> (Tensor, Tensor)", _HEAD),
+    "OW219": ("f(Tensor x, SymInt n, ...) -> Tensor", "x: torch.Tensor, n: int) -> torch.Tensor"),
+    "OW220": (
+        "f(Tensor x, *, SymInt n=3, float s=1.0) -> Tensor",
+        "x: torch.Tensor, *, s: float = 1.0, n: int = 3) -> torch.Tensor",
+    ),
 }
 _WHY = {
     "OW202": "`int` makes torch.compile specialise on every value and compile again for the next.",
@@ -127,7 +132,7 @@ _WHY = {
     "OW213": "A call by place works in Python and not through torch.ops.",
     "OW214": "Positional names may differ; who calls by keyword must use the schema's.",
 }
-OFF = {"OW207", "OW213", "OW214"}
+OFF = {"OW207", "OW213", "OW214", "OW220"}
 """Harmless, and off by default."""
 
 RULES = tuple(
