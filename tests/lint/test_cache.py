@@ -9,6 +9,7 @@ import pytest
 
 from opwright.lint import cache as caching
 from opwright.lint.engine import Report, lint
+from opwright.lint.home import default_folder
 from opwright.lint.settings import Project, Settings
 from opwright.lint.surveying import Surveyor
 
@@ -151,6 +152,6 @@ def test_a_folder_that_cannot_be_written_is_no_cache(package: Path) -> None:
 
 def test_the_cache_is_the_users_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPWRIGHT_CACHE_DIR", "/somewhere")
-    assert caching.default_folder() == Path("/somewhere")
+    assert default_folder() == Path("/somewhere")
     monkeypatch.delenv("OPWRIGHT_CACHE_DIR")
-    assert caching.default_folder().is_absolute()
+    assert default_folder().is_absolute()

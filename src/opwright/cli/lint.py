@@ -16,8 +16,8 @@ from opwright.cli.progress import Bar
 from opwright.codes import CODES
 from opwright.findings import Diagnostic, SchemaError, Severity
 from opwright.lint import baseline, fix
-from opwright.lint.cache import default_folder
 from opwright.lint.engine import Report, judged, lint, settled
+from opwright.lint.home import default_folder
 from opwright.lint.settings import Project, changed, find_project
 from opwright.survey.index import Index
 

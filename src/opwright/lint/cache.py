@@ -127,14 +127,3 @@ def _reader() -> tuple[object, ...]:
     sources = sorted(package.glob("*/*.py")) + sorted(package.glob("*.py"))
     times = tuple(path.stat().st_mtime_ns for path in sources)
     return __version__, times, sys.version_info[:3]
-
-
-def default_folder() -> Path:
-    """Where the user's caches are."""
-    if given := os.environ.get("OPWRIGHT_CACHE_DIR"):
-        return Path(given)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "opwright"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "opwright"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "opwright"

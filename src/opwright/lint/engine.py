@@ -11,17 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opwright.findings import Diagnostic
 from opwright.hints.files import no_collection
 from opwright.lint import noqa
-from opwright.lint.cache import Cache, Result, opened
 from opwright.lint.catalog import RULES
 from opwright.lint.files import walk
 from opwright.lint.settings import Project, Settings
 from opwright.lint.surveying import Later, Surveyed, Surveyor, Wanted
 from opwright.survey.facts import Definition
 from opwright.survey.index import Index
+
+if TYPE_CHECKING:
+    from opwright.lint.cache import Cache, Result
 
 Progress = Callable[[int, int], None]
 """Called with how many files are read, and of how many."""
@@ -59,7 +62,7 @@ def lint(
     files = [*walk([path for path in paths if path not in texts], project), *texts]
     want = wanted(project)
     many = len(files) > FEW // 10
-    memory = opened(cache, project.root, want) if cache is not None and many else None
+    memory = _memory(cache, project, want) if cache is not None and many else None
     with no_collection():
         surveyed = survey(files, want, texts, progress, jobs, memory)
     if memory is not None:
@@ -68,6 +71,12 @@ def lint(
     found = [finding for one in surveyed for finding in one.findings]
     found += judged(index, project)
     return Report(tuple(settled(found, surveyed, project)), len(files), index)
+
+
+def _memory(folder: Path, project: Project, want: Wanted) -> Cache:
+    from opwright.lint.cache import opened  # not loaded for a few files
+
+    return opened(folder, project.root, want)
 
 
 def wanted(project: Project) -> Wanted:

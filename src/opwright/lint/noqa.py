@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from opwright.findings import Diagnostic, Edit, Fix, Severity, Span
-from opwright.survey.cpp_text import Source
 
 NOQA = re.compile(
     r"(?P<lead>#|//)\s*noqa(?P<codes>\s*:\s*[a-z]+[0-9]+(?:[\s,]+[a-z]+[0-9]+)*)?", re.IGNORECASE
@@ -91,6 +90,8 @@ def _python_comments(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _cpp_comments(text: str) -> Iterator[tuple[int, int, str]]:
+    from opwright.survey.cpp_text import Source  # not loaded for Python alone
+
     source = Source.of(text)
     for start, end in source.comments:
         line, column = source.place(start)

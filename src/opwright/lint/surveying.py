@@ -9,9 +9,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
-from stat import S_ISREG
 
 from opwright.findings import Diagnostic, SchemaError, Span
 from opwright.hints.files import Folders
@@ -19,8 +17,6 @@ from opwright.hints.resolve import Scope, Sources
 from opwright.lint.files import BLOCKS, CALLS, CONFIRMS, REGISTERS, is_python
 from opwright.lint.noqa import Silence, silences
 from opwright.lint.settings import matches
-from opwright.survey.cpp import Header
-from opwright.survey.cpp_text import Source
 from opwright.survey.facts import Fact
 
 
@@ -136,6 +132,7 @@ class Surveyor:
     def cpp(self, file: str, data: bytes) -> Surveyed | None:
         if BLOCKS not in data and not silent(data):
             return None
+        from opwright.lint.headers import Headers  # not loaded for Python alone
         from opwright.survey.cpp import CppNames, read_cpp
 
         text = data.decode("utf-8", "replace").replace("\r\n", "\n")
@@ -250,42 +247,3 @@ class _Names(frozenset[str]):
     def __contains__(self, name: object) -> bool:
         self.asked.add(f"{EXISTS}{self.folder}{os.sep}{name}")
         return super().__contains__(name)
-
-
-class Headers:
-    """Finds included files near the one that includes them."""
-
-    def __init__(self, file: str) -> None:
-        self.folder = os.path.dirname(file)
-        self.read: list[str] = []
-
-    def find(self, included: str) -> Header | None:
-        folder = self.folder
-        for _ in range(CLIMB):
-            path = os.path.normpath(os.path.join(folder, included))
-            self.read.append(path)
-            header = header_at(path)
-            if header is not None:
-                return header
-            folder = os.path.dirname(folder) if folder else ".."
-        return None
-
-
-CLIMB = 4
-"""Folders above a file in which its includes are looked for."""
-
-
-def header_at(path: str) -> Header | None:
-    """The file at a path, if there is one that can be read."""
-    try:
-        found = os.stat(path)
-        return _header(path, found.st_mtime_ns, found.st_size) if S_ISREG(found.st_mode) else None
-    except (OSError, ValueError):
-        return None
-
-
-@lru_cache(maxsize=64)
-def _header(path: str, changed: int, size: int) -> Header:
-    """Read once, and again when it changed."""
-    text = Path(path).read_bytes().decode("utf-8", "replace")
-    return Header(path, Source.of(text.replace("\r\n", "\n")))
