@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -149,3 +151,27 @@ def test_a_rule_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.startswith("# OW304: ")
     assert "## Wrong" in shown
     assert lint("--explain", "OW900") == 0
+
+
+def test_watching_lints_again_for_each_change(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = folder / "ops.py"
+    file.write_text(BAD)
+
+    def watch(*paths: str, **given: object) -> Iterator[set[object]]:
+        assert paths == ("ops.py",)
+        file.write_text(BAD.replace('"DEF"', '"FRAGMENT"'))
+        yield set()
+
+    monkeypatch.setitem(sys.modules, "watchfiles", SimpleNamespace(watch=watch))
+    assert lint("--watch", "--format", "concise", "ops.py") == 0
+    assert capsys.readouterr().out.count("OW502") == 1
+
+
+def test_watching_names_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    assert lint("--watch") == 2
+    assert "pip install opwright[watch]" in capsys.readouterr().err
