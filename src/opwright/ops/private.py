@@ -60,6 +60,7 @@ NAMES = (
     "torch._library.simple_registry.singleton",
     "torch.fx.operator_schemas._SCHEMA_TO_SIGNATURE_CACHE",
     "torch.library.Library._destroy",
+    "torch.library.Library._register_fake",
     "torch.library.Library._registration_handles",
     "torch.library._defs",
     "torch.utils._python_dispatch._is_in_torch_dispatch_mode",
@@ -112,6 +113,9 @@ def version(tensor: Tensor) -> int | None:
     """How often a tensor was written, as far as autograd knows; None where nobody counts."""
     return None if tensor.is_inference() else tensor._version
 
+
+FAKE_METHOD = "_register_fake"
+"""The method of `Library` through which every fake is registered."""
 
 modes: ModuleType = _modes
 """Where torch notes that a dispatch mode is on, under the name `MODE_FLAG`.

@@ -66,7 +66,7 @@ def facts_of(package: str) -> list[Fact]:
 def recording() -> Iterator[Record]:
     """Watch what is handed to `Library` objects; torch gets everything all the same."""
     record = Record()
-    impl, fake = Library.impl, Library._register_fake
+    impl, fake = Library.impl, getattr(Library, private.FAKE_METHOD)
 
     def implementing(self: Any, op_name: Any, fn: Any, dispatch_key: str = "", **rest: Any) -> Any:
         key = dispatch_key or str(self.dispatch_key)
@@ -77,11 +77,13 @@ def recording() -> Iterator[Record]:
         record.functions += _registered(self.ns, op_name, fn, Role.FAKE, "")
         return fake(self, op_name, fn, *rest, **more)
 
-    Library.impl, Library._register_fake = implementing, faking
+    Library.impl = implementing
+    setattr(Library, private.FAKE_METHOD, faking)
     try:
         yield record
     finally:
-        Library.impl, Library._register_fake = impl, fake
+        Library.impl = impl
+        setattr(Library, private.FAKE_METHOD, fake)
 
 
 def _registered(
