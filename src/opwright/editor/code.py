@@ -47,7 +47,8 @@ class Code:
         """Survey every file below some folders."""
         files = [*walk(roots, self.project)]
         with no_collection():
-            found = survey(files, wanted(self.project), {}, lambda done, total: None)
+            # In this process alone: a server has threads, and a fork of those may hang.
+            found = survey(files, wanted(self.project), {}, lambda done, total: None, jobs=1)
         for one in found:
             if one.file not in self.texts:
                 self._keep(one)
