@@ -415,6 +415,19 @@ def test_a_file_that_changes_on_disk_is_read_again(tmp_path: Path) -> None:
         client.wait_for(uri, set())
 
 
+def test_a_large_workspace_is_indexed(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    for number in range(400):  # so many that the linter would start workers
+        (tmp_path / f"use_{number}.py").write_text(USE, "utf-8")
+    with running(SERVER, tmp_path) as client:
+        client.wait_for(client.uri("g.cpp"), {"OW504"})
+        at = client.at(client.uri("use.py"), *place(USE, "torch.ops.mylib.sc|ale("))
+        found = client.request(
+            "textDocument/references", {**at, "context": {"includeDeclaration": True}}
+        )
+        assert len(found) == 404
+
+
 def test_the_server_ends_when_its_client_is_killed(tmp_path: Path) -> None:
     client = Client(SERVER, tmp_path)
     client.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
