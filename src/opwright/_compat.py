@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import inspect
 import sys
-import types
 import typing
 from collections.abc import Mapping
 from typing import Any
 
 import typing_extensions
-
-UNIONS: tuple[object, ...] = (typing.Union, types.UnionType)
-"""The origins of `int | None` and `Optional[int]`; one and the same from 3.14."""
 
 QUALIFIERS: tuple[object, ...] = tuple(
     getattr(module, name)

@@ -5,11 +5,11 @@ A code is never reused. Knows nothing of what the rules look at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from opwright.findings import Severity
+from opwright.findings import Diagnostic, Fix, Related, Severity, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +138,25 @@ ROWS = (
 )
 
 CODES: Mapping[str, Code] = MappingProxyType({row.code: row for row in ROWS})
+
+_NOWHERE = Span()
+
+
+def finding(
+    code: str,
+    message: str,
+    hint: str = "",
+    span: Span = _NOWHERE,
+    *,
+    related: Iterable[Related] = (),
+    severity: Severity | None = None,
+    fix: Fix | None = None,
+    excerpt: str = "",
+) -> Diagnostic:
+    """A finding with the weight that its code has, unless said otherwise.
+
+    >>> finding("OW202", "`int` is written").severity.value
+    'warning'
+    """
+    weight = CODES[code].severity if severity is None else severity
+    return Diagnostic(code, message, hint, span, weight, tuple(related), excerpt, fix)

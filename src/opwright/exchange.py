@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import NotRequired, TypedDict, assert_never
 
-from opwright.codes import CODES
+from opwright.codes import finding
 from opwright.findings import Diagnostic, SchemaError
 from opwright.schema.kinds import Alias, Apply, Base, List, Maybe, Type
 from opwright.schema.literal import Symbol, Value
@@ -237,13 +237,9 @@ def loads(text: str | bytes) -> Schema:
 
 
 def _findings(error: ValidationError) -> list[Diagnostic]:
-    severity = CODES["OW014"].severity
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     rows = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in faults]
-    return [
-        Diagnostic("OW014", f"{where}: {what}" if where else what, severity=severity)
-        for where, what in rows
-    ]
+    return [finding("OW014", f"{where}: {what}" if where else what) for where, what in rows]
 
 
 def _dump_argument(argument: Argument) -> ArgumentForm:

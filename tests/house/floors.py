@@ -16,7 +16,6 @@ FLOORS = (
     ("codes",),
     ("schema",),
     ("exchange",),
-    ("exchange",),
     ("hints",),
     ("survey",),
     ("lint", "stubs"),

@@ -57,6 +57,12 @@ FIXES = [
         + "def f(x, n=7, s = 0.5, k=None):  # why\n    return x + n\nlib.impl('f', f, 'CPU')\n",
     ),
     (
+        "OW305",  # Python has no `Mean`
+        HEAD.replace("n=7", "n=Mean") + "def f(x, n, s, k): ...\nlib.impl('f', f, 'CPU')\n",
+        HEAD.replace("n=7", "n=Mean")
+        + "def f(x, n=1, s=0.5, k=None): ...\nlib.impl('f', f, 'CPU')\n",
+    ),
+    (
         "OW305",
         HEAD + "def f(x, n, s: float, k = None):\n    return x + n\nlib.impl('f', f, 'CPU')\n",
         HEAD

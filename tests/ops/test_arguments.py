@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypedDict
 
 import pytest
@@ -18,10 +18,10 @@ from torch._dynamo.testing import CompileCounter  # noqa: E402
 
 import opwright as ow  # noqa: E402
 from opwright import Mutable  # noqa: E402
-from opwright.ops import registry  # noqa: E402
 
 pytestmark = [
     pytest.mark.torch,
+    pytest.mark.usefixtures("clean"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),  # Dynamo on torch's own pytree names
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
@@ -32,13 +32,8 @@ SEEN: list[Any] = []
 
 
 @pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    """No operator of this file outlives its test."""
+def nothing_seen() -> None:
     SEEN.clear()
-    yield
-    while left := [name for name in registry.names() if name.startswith(f"{NS}::")]:
-        registry.remove(left[0])
-    torch._dynamo.reset()
 
 
 class Act(str, enum.Enum):

@@ -21,20 +21,12 @@ from opwright.ops import private, registry  # noqa: E402
 
 pytestmark = [
     pytest.mark.torch,
+    pytest.mark.usefixtures("clean"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),  # Dynamo on torch's own pytree names
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 NS = "opwright_handle"
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    """No operator of this file outlives its test."""
-    yield
-    while left := [name for name in registry.names() if name.startswith(f"{NS}::")]:
-        registry.remove(left[0])
-    torch._dynamo.reset()
 
 
 def scale(x: Tensor, by: float = 2.0, *, shift: int = 0) -> Tensor:

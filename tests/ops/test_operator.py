@@ -3,7 +3,6 @@
 # ruff: noqa: N805 - the functions of an operator class take no `self`
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,20 +16,12 @@ from opwright.ops import private, registry  # noqa: E402
 
 pytestmark = [
     pytest.mark.torch,
+    pytest.mark.usefixtures("clean"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),  # Dynamo on torch's own pytree names
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 NS = "opwright_operator"
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    """No operator of this file outlives its test."""
-    yield
-    while left := [name for name in registry.names() if name.startswith(f"{NS}::")]:
-        registry.remove(left[0])
-    torch._dynamo.reset()
 
 
 def define(**body: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,21 +19,13 @@ from opwright.ops import private, registry  # noqa: E402
 
 pytestmark = [
     pytest.mark.torch,
+    pytest.mark.usefixtures("clean"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),  # Dynamo on torch's own pytree names
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 NS = "opwright_register"
 BACKENDS = ("eager", "aot_eager", "inductor")
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    """No operator of this file outlives its test."""
-    yield
-    while left := [name for name in registry.names() if name.startswith(f"{NS}::")]:
-        registry.remove(left[0])
-    torch._dynamo.reset()
 
 
 def scale_shift(x: Tensor, shift: Tensor | None = None, by: float = 2.0) -> Tensor:

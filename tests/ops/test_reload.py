@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,6 +27,7 @@ from opwright.ops.registry import SchemaChanged  # noqa: E402
 
 pytestmark = [
     pytest.mark.torch,
+    pytest.mark.usefixtures("clean"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),  # Dynamo on torch's own pytree names
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
@@ -36,14 +37,9 @@ NIGHTLY = os.environ.get("OPWRIGHT_PROFILE") == "nightly"
 
 
 @pytest.fixture(autouse=True)
-def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No operator of this file outlives its test."""
-    # Bytecode goes by size and second, and a module written again at once may be as long.
+def no_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytecode goes by size and second, and a module written again at once may be as long."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    yield
-    while left := [name for name in registry.names() if name.startswith(f"{NS}::")]:
-        registry.remove(left[0])
-    torch._dynamo.reset()
 
 
 MODULE = """

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TypeVar
 
-from opwright.codes import CODES
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Span
 from opwright.hints.codec import NOTHING
 from opwright.hints.codec import AsIs as AsIs
@@ -257,7 +257,7 @@ class _Lowering:
 
     def _find(self, code: str, message: str, hint: str, span: Span | None = None) -> None:
         span = self.function.span if span is None else span
-        self.findings.append(Diagnostic(code, message, hint, span, CODES[code].severity))
+        self.findings.append(finding(code, message, hint, span))
 
 
 def _fault(parameter: Parameter) -> Refusal | None:

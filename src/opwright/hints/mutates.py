@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from opwright.codes import CODES
+from opwright.codes import finding
 from opwright.findings import Diagnostic
 from opwright.hints.meaning import TENSOR, Refusal, innermost, meaning
 from opwright.hints.model import Function, Of, Parameter
@@ -47,4 +47,4 @@ def unmatched(function: Function, mutates_args: Collection[str]) -> Iterator[Dia
 
 
 def _found(function: Function, message: str, hint: str) -> Diagnostic:
-    return Diagnostic("OW115", message, hint, function.span, CODES["OW115"].severity)
+    return finding("OW115", message, hint, function.span)

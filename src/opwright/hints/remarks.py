@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opwright.codes import CODES
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Span
 from opwright.hints.model import Function
 from opwright.schema.kinds import Apply, Base, List, Maybe, Type, aliases, nodes
@@ -28,7 +28,7 @@ def remarks(schema: Schema, function: Function) -> Iterator[Diagnostic]:
     for argument in schema.arguments:
         span = spans.get(argument.name.partition("__")[0], function.span)
         for code, message, hint in (*unseen(argument.type), *implicit(argument)):
-            yield _found(code, f"{argument.name!r} of {schema.qualname}: {message}", hint, span)
+            yield finding(code, f"{argument.name!r} of {schema.qualname}: {message}", hint, span)
     yield from _on_returns(schema, function.returns_span)
 
 
@@ -87,10 +87,10 @@ def _on_returns(schema: Schema, span: Span) -> Iterator[Diagnostic]:
     for returned in schema.returns:
         if isinstance(returned.type, Apply):
             message = f"{subject}: torch.export cannot save a tuple of one"
-            yield _found("OW113", message, "return the tensor alone", span)
+            yield finding("OW113", message, "return the tensor alone", span)
     if any(_aliasing(returned) for returned in schema.returns) and not _compiles(schema):
         message = f"{subject}: torch.compile refuses a result that aliases an argument"
-        yield _found("OW112", message, _COMPILABLE, span)
+        yield finding("OW112", message, _COMPILABLE, span)
 
 
 _COMPILABLE = (
@@ -112,7 +112,3 @@ def _compiles(schema: Schema) -> bool:
     first: Argument = schema.arguments[0]
     inplace = len(written) == 1 and written[0] is first and not first.kw_only
     return inplace or all(argument.kw_only for argument in written)
-
-
-def _found(code: str, message: str, hint: str, span: Span) -> Diagnostic:
-    return Diagnostic(code, message, hint, span, CODES[code].severity)

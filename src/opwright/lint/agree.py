@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from opwright.schema.kinds import Apply, Base, List, Maybe, Type
+from opwright.schema.kinds import Apply, Base, List, Maybe, Type, rebuilt
 from opwright.schema.literal import Symbol
 from opwright.schema.model import REQUIRED, Argument, Default, Schema
 from opwright.survey.facts import UNKNOWN, Kind, Language, Parameter, ParameterDefault, Signature
@@ -187,15 +187,19 @@ def same_default(schema: Default, python: ParameterDefault) -> bool:
 
 def plain(kind: Type) -> Type:
     """A type without alias marks and sizes, `SymInt` as `int`."""
-    match kind:
+    return rebuilt(kind, _loose)
+
+
+def _loose(node: Type) -> Type:
+    match node:
         case Base(name):
             return Base(SYMBOLIC.get(name, name))
-        case Maybe(of):
-            return Maybe(plain(of))
         case List(of):
-            return List(plain(of))
+            return List(of)
         case Apply(name, of):
-            return Apply(name, tuple(map(plain, of)))
+            return Apply(name, of)
+        case Maybe():
+            return node
 
 
 SYMBOLIC = {"SymInt": "int", "SymBool": "bool", "SymFloat": "float"}

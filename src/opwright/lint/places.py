@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from opwright.findings import Related, Span
 from opwright.schema.model import Argument
 from opwright.schema.scan import word_at
-from opwright.survey.facts import Implementation, Signature, Text
+from opwright.survey.facts import Implementation, Signature
 from opwright.survey.index import Declared, Operator
 
 OPEN, CLOSE = frozenset("(["), frozenset(")]")
@@ -61,18 +61,6 @@ def _in_signature(signature: Signature | None, argument: Argument | None) -> Spa
         return None
     found = [p for p in signature.parameters if argument is not None and p.name == argument.name]
     return found[0].span if found else signature.span
-
-
-def returns_in(text: Text) -> tuple[int, int] | None:
-    """Where the returns of a schema text stand.
-
-    >>> returns_in(Text("f() -> (Tensor, int)", "", ()))
-    (7, 20)
-    """
-    arrow = text.value.rfind("->")
-    found = text.value[arrow + 2 :]
-    start = arrow + 2 + len(found) - len(found.lstrip())
-    return (start, len(text.value.rstrip())) if arrow >= 0 else None
 
 
 def schema_place(operator: Operator, argument: Argument | None = None) -> tuple[Related, ...]:

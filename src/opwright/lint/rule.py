@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from opwright.codes import CODES, Code
-from opwright.findings import Diagnostic, Fix, Related, Severity, Span
+from opwright.findings import Diagnostic, Related, Severity, Span
 from opwright.survey.index import Index
 
 Check = Callable[[Index], Iterable[Diagnostic]]
@@ -43,21 +43,6 @@ class Rule:
     @property
     def severity(self) -> Severity:
         return self.row.severity
-
-
-def finding(
-    code: str,
-    message: str,
-    span: Span,
-    *,
-    hint: str = "",
-    related: Iterable[Related] = (),
-    severity: Severity | None = None,
-    fix: Fix | None = None,
-) -> Diagnostic:
-    """A finding with the weight that its code has, unless said otherwise."""
-    weight = CODES[code].severity if severity is None else severity
-    return Diagnostic(code, message, hint, span, weight, tuple(related), fix=fix)
 
 
 def placed(found: Diagnostic, span: Span, *related: Related) -> Diagnostic:

@@ -12,7 +12,7 @@ from inspect import Parameter
 from types import CodeType, FunctionType
 from typing import Any
 
-from opwright.codes import CODES
+from opwright.codes import finding
 from opwright.findings import Diagnostic, SchemaError, Severity, Span
 from opwright.hints import inferred
 from opwright.ops.plan import Plan
@@ -107,17 +107,17 @@ def _positional(
         return
     named = {p.name for p in given.parameters.values() if p.kind is Parameter.KEYWORD_ONLY}
     if sorted(names) == sorted(takes):
-        yield _finding("OW303", f"{what} takes {_row(takes)}, the operator gives {_row(names)}")
+        yield finding("OW303", f"{what} takes {_row(takes)}, the operator gives {_row(names)}")
         return
     for name in names:
         if name in named:
-            yield _finding("OW306", f"{name!r} is keyword-only in {what}, not in the operator")
+            yield finding("OW306", f"{name!r} is keyword-only in {what}, not in the operator")
         elif name not in takes and not rest:
-            yield _finding("OW301", f"{what} lacks {name!r}", f"add `{name}`")
+            yield finding("OW301", f"{what} lacks {name!r}", f"add `{name}`")
     for name in takes:
         if name not in names:
             hint = f"the operator gives it {_row(names)}"
-            yield _finding("OW302", f"{what} takes {name!r}, which it is not given", hint)
+            yield finding("OW302", f"{what} takes {name!r}, which it is not given", hint)
 
 
 def _meant(name: str, at_this_place: list[str]) -> str:
@@ -134,10 +134,10 @@ def _named(
     free = {p.name for p in expected.parameters.values() if p.kind in _FREE}
     for name in wanted:
         if not rest and (name not in taken or taken[name].kind is Parameter.POSITIONAL_ONLY):
-            yield _finding("OW301", f"{what} lacks the keyword {name!r}", f"add `*, {name}`")
+            yield finding("OW301", f"{what} lacks the keyword {name!r}", f"add `*, {name}`")
     for name, p in taken.items():
         if p.kind is Parameter.KEYWORD_ONLY and name not in wanted and name not in free:
-            yield _finding("OW302", f"{what} takes {name!r}, which it is not given")
+            yield finding("OW302", f"{what} takes {name!r}, which it is not given")
 
 
 def _default(expected: Parameter | None, given: Parameter, what: str) -> Iterator[Diagnostic]:
@@ -145,7 +145,7 @@ def _default(expected: Parameter | None, given: Parameter, what: str) -> Iterato
         return
     meant = "none" if expected.default is Parameter.empty else repr(expected.default)
     keep = "" if meant == "none" else f"write `{given.name}={meant}`, or "
-    yield _finding(
+    yield finding(
         "OW304",
         f"the default of {given.name!r} is {given.default!r} in {what}, {meant} in the operator",
         f"{keep}leave the default out",
@@ -184,10 +184,6 @@ _ABOUT_DEFAULTS = ("OW207", "OW208")
 
 def _row(names: list[str]) -> str:
     return f"({', '.join(names)})"
-
-
-def _finding(code: str, message: str, hint: str = "") -> Diagnostic:
-    return Diagnostic(code, message, hint, severity=CODES[code].severity)
 
 
 def _span(function: Callable[..., Any]) -> Span:

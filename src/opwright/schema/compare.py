@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from opwright.codes import CODES
+from opwright.codes import finding
 from opwright.findings import Diagnostic
 from opwright.schema.kinds import Alias, Base, Maybe, Type, aliases, nodes, plain, rebuilt
 from opwright.schema.letters import lettered
@@ -38,7 +38,7 @@ def compare(written: Schema, inferred: Schema) -> list[Diagnostic]:
         *_operator(written, inferred),
         *_counted(missing, extra),
         *_order(pairs, inferred),
-        *(finding for pair in pairs for finding in _argument(pair)),
+        *(found for pair in pairs for found in _argument(pair)),
         *_returns(written, inferred),
         *_sharing(parts),
     ]
@@ -50,17 +50,13 @@ class _Pair(NamedTuple):
     inferred: Argument
 
 
-def _finding(code: str, message: str, hint: str = "") -> Diagnostic:
-    return Diagnostic(code, message, hint, severity=CODES[code].severity)
-
-
 def _operator(written: Schema, inferred: Schema) -> Iterator[Diagnostic]:
     if _named(written, inferred) != _named(inferred, written):
         message = f"the schema names `{written.qualname}`, the function is `{inferred.qualname}`"
-        yield _finding("OW218", message, f"write `{inferred.qualname}`")
+        yield finding("OW218", message, f"write `{inferred.qualname}`")
     if (written.varargs, written.varrets) != (inferred.varargs, inferred.varrets):
         message = "only one of schema and annotations takes or gives any number of values (`...`)"
-        yield _finding("OW219", message, "name each argument and each return")
+        yield finding("OW219", message, "name each argument and each return")
 
 
 def _named(schema: Schema, other: Schema) -> tuple[str, str]:
@@ -98,10 +94,10 @@ def _gaps(arguments: Sequence[Argument], partner: dict[str, Argument]) -> dict[s
 def _counted(missing: list[Argument], extra: list[Argument]) -> Iterator[Diagnostic]:
     for argument in missing:
         message = f"the schema lacks `{argument}`, which the function takes"
-        yield _finding("OW203", message, f"add `{argument}`")
+        yield finding("OW203", message, f"add `{argument}`")
     for argument in extra:
         message = f"the schema has `{argument}`, which the function does not take"
-        yield _finding("OW204", message, f"remove `{argument}`, or add it to the function")
+        yield finding("OW204", message, f"remove `{argument}`, or add it to the function")
 
 
 def _order(pairs: list[_Pair], inferred: Schema) -> Iterator[Diagnostic]:
@@ -111,12 +107,12 @@ def _order(pairs: list[_Pair], inferred: Schema) -> Iterator[Diagnostic]:
     taken = [i.name for i in inferred.arguments if i.name in paired and not i.kw_only]
     if given != taken[: len(given)]:
         message = f"the schema passes {_row(given)}, the function takes {_row(taken)}"
-        yield _finding("OW205", message, "write the arguments in the order of the function")
+        yield finding("OW205", message, "write the arguments in the order of the function")
     given = [i.name for w, i in pairs if w.kw_only and i.kw_only]
     taken = [i.name for i in inferred.arguments if i.name in given]
     if given != taken:
         message = f"keyword-only: {_row(given)} in the schema, {_row(taken)} in the function"
-        yield _finding("OW220", message, "write them in the order of the function")
+        yield finding("OW220", message, "write them in the order of the function")
 
 
 def _row(names: Sequence[str]) -> str:
@@ -127,13 +123,13 @@ def _argument(pair: _Pair) -> Iterator[Diagnostic]:
     written, inferred = pair
     if written.name != inferred.name:
         message = f"the schema calls it {written.name!r}, the function {inferred.name!r}"
-        yield _finding("OW214", message, f"write `{inferred.name}`")
+        yield finding("OW214", message, f"write `{inferred.name}`")
     if inferred.kw_only and not written.kw_only:
         message = f"{inferred.name!r} is keyword-only in the function, positional in the schema"
-        yield _finding("OW212", message, "put `*` before it in the schema")
+        yield finding("OW212", message, "put `*` before it in the schema")
     if written.kw_only and not inferred.kw_only:
         message = f"{inferred.name!r} is keyword-only in the schema, positional in the function"
-        yield _finding("OW213", message, "put `*` before it in the function")
+        yield finding("OW213", message, "put `*` before it in the function")
     yield from _type(repr(written.name), written.type, inferred.type)
     yield from _writing(written, inferred)
     yield from _default(written, inferred)
@@ -146,9 +142,9 @@ def _type(what: str, written: Type, inferred: Type) -> Iterator[Diagnostic]:
     message = f"{what} is `{by_hand}` in the schema, `{meant}` by its annotation"
     if rebuilt(by_hand, _symbolic) == meant:
         message += ": compiled anew for each value"
-        yield _finding("OW202", message, f"write `{meant}`, or annotate `Const[int]`")
+        yield finding("OW202", message, f"write `{meant}`, or annotate `Const[int]`")
     else:
-        yield _finding("OW201", message, f"write `{meant}`, or change the annotation")
+        yield finding("OW201", message, f"write `{meant}`, or change the annotation")
 
 
 def _symbolic(node: Type) -> Type:
@@ -159,10 +155,10 @@ def _writing(written: Argument, inferred: Argument) -> Iterator[Diagnostic]:
     sides = f"`{written.type}` in the schema, `{inferred.type}` by its annotation"
     if inferred.writes and not written.writes:
         message = f"the schema does not say that {written.name!r} is written: {sides}"
-        yield _finding("OW209", message, f"write `{inferred.type} {written.name}`")
+        yield finding("OW209", message, f"write `{inferred.type} {written.name}`")
     if written.writes and not inferred.writes:
         message = f"only the schema says that {written.name!r} is written: {sides}"
-        yield _finding("OW210", message, "annotate `Mutable[...]`, or remove the `!`")
+        yield finding("OW210", message, "annotate `Mutable[...]`, or remove the `!`")
 
 
 def _default(written: Argument, inferred: Argument) -> Iterator[Diagnostic]:
@@ -172,18 +168,18 @@ def _default(written: Argument, inferred: Argument) -> Iterator[Diagnostic]:
             return
         case (Required(), meant):
             message = f"{name} must be given by the schema, the function has {_shown(meant)}"
-            yield _finding("OW207", message, f"write `={_shown(meant)}`")
+            yield finding("OW207", message, f"write `={_shown(meant)}`")
         case (by_hand, Required()):
             message = (
                 f"{name} is {_shown(by_hand)} by default in the schema, required in the function"
             )
-            yield _finding("OW208", message, f"give the function the default {_shown(by_hand)}")
+            yield finding("OW208", message, f"give the function the default {_shown(by_hand)}")
         case (by_hand, meant) if not _same(by_hand, meant, strict=_is_scalar(inferred.type)):
             message = (
                 f"the default of {name} is {_shown(by_hand)} in the schema, "
                 f"{_shown(meant)} in the function"
             )
-            yield _finding("OW206", message, "write the same default on both sides")
+            yield finding("OW206", message, "write the same default on both sides")
 
 
 def _is_scalar(kind: Type) -> bool:
@@ -213,13 +209,13 @@ def _returns(written: Schema, inferred: Schema) -> Iterator[Diagnostic]:
     if len(written.returns) != len(inferred.returns):
         sides = f"{_results(written)} in the schema, {_results(inferred)} by the annotation"
         hint = f"write `-> {_results(inferred)}`, or change the annotation"
-        yield _finding("OW215", f"the returns differ in number: {sides}", hint)
+        yield finding("OW215", f"the returns differ in number: {sides}", hint)
         return
     for number, (w, i) in enumerate(zip(written.returns, inferred.returns, strict=True), 1):
         yield from _type(f"return {number}", w.type, i.type)
         if w.name != i.name:
             message = f"return {number} is {_called(w)} in the schema, {_called(i)} in the function"
-            yield _finding("OW217", message, "write the same name on both sides")
+            yield finding("OW217", message, "write the same name on both sides")
 
 
 def _called(result: Return) -> str:
@@ -246,10 +242,10 @@ def _sharing(parts: list[_Part]) -> Iterator[Diagnostic]:
         if written != inferred:
             sides = (_row([parts[i].what for i in side]) for side in (written, inferred))
             message = "{} shares memory with {} in the schema, with {} by the annotations"
-            yield _finding("OW211", message.format(part.what, *sides), _mark(part))
+            yield finding("OW211", message.format(part.what, *sides), _mark(part))
         elif _written(part.written) == _written(part.inferred) and not _alike(part):
             message = f"{part.what} is `{part.written}` in the schema, `{part.inferred}` is meant"
-            yield _finding("OW211", message, _mark(part))
+            yield finding("OW211", message, _mark(part))
 
 
 def _shared(kinds: Sequence[Type]) -> list[list[int]]:
@@ -315,5 +311,5 @@ def _rest(parts: list[_Part]) -> Iterator[Diagnostic]:
     for part, written, inferred in zip(parts, by_hand, meant, strict=True):
         if written != inferred:
             message = f"{part.what} is `{written}` in the schema, `{inferred}` by the annotations"
-            yield _finding("OW211", message, f"write `{inferred}`")
+            yield finding("OW211", message, f"write `{inferred}`")
             return

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Literal, NamedTuple, TypeAlias
 
-from opwright.codes import CODES
+from opwright.codes import finding
 from opwright.findings import Diagnostic, SchemaError
 from opwright.schema.fit import misfit
 from opwright.schema.kinds import APPLIED, BASES, INTEGERS, KEYS, MARKED, depth, plain, rebuilt
@@ -211,7 +211,7 @@ class Fault(NamedTuple):
 
     def finding(self) -> Diagnostic:
         """The fault as a finding without a place."""
-        return Diagnostic(self.code, self.message, self.hint, severity=CODES[self.code].severity)
+        return finding(self.code, self.message, self.hint)
 
 
 def faults(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
-from opwright.codes import CODES
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Span
 
 MOST_FAULTS = 20
@@ -148,8 +148,7 @@ class Reader:
         end_column = 1 + word.end - (self.text.rfind("\n", 0, word.end) + 1)
         span = Span(self.file, line, 1 + word.start - before, end_line, end_column)
         excerpt = self.text[before:] if after < 0 else self.text[before:after]
-        severity = CODES[code].severity
-        return Diagnostic(code, message, hint, span, severity, excerpt=excerpt)
+        return finding(code, message, hint, span, excerpt=excerpt)
 
     def _next(self, start: int) -> Word:
         """The next readable word; what is not readable becomes a finding."""

@@ -121,18 +121,23 @@ def _parameter_texts(schema: Schema, spelling: Spelling) -> str:
 
 def _default_text(value: Value, annotation: str) -> str:
     if isinstance(value, tuple) and annotation[:5] == "list[":
-        return f"[{', '.join(map(_text, value))}]"
-    return _text(value)
+        return f"[{', '.join(map(spelled, value))}]"
+    return spelled(value)
 
 
-def _text(value: Value) -> str:
+def spelled(value: Value) -> str:
+    """A default as Python writes it.
+
+    >>> spelled((Symbol("half"),)), spelled(Symbol("Mean"))
+    ('(torch.half,)', '1')
+    """
     match value:
         case Symbol("Mean"):
             return "1"
         case Symbol(name):
             return f"torch.{name}"
         case tuple():
-            return f"({', '.join(map(_text, value))}{',' if len(value) == 1 else ''})"
+            return f"({', '.join(map(spelled, value))}{',' if len(value) == 1 else ''})"
         case _:
             return repr(value)
 

@@ -46,7 +46,6 @@ MAYBES = {"optional", "OptionalArrayRef"}
 NAMESPACES = {"", "at", "c10", "std", "torch", "torch::stable", "torch::headeronly"}
 QUALIFIER = re.compile(r"\b(?:const|volatile|typename|struct|class)\b|&")
 HEAD = re.compile(r"(?P<space>(?:::)?(?:\w+::)*)(?P<name>\w+)")
-WORD = re.compile(r"[\w:]+")
 
 
 def read_type(text: str) -> Type | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Fix
 from opwright.lint.agree import Difference, Sort, differences
 from opwright.lint.places import function_place, schema_place
-from opwright.lint.rule import finding
 from opwright.schema.model import Schema
 from opwright.survey.facts import Implementation, Language, Role, Signature
 from opwright.survey.index import Index, Operator
@@ -70,4 +70,4 @@ def at_function(
     """A finding at the parameter, or at the function that lacks it, with the schema beside."""
     span = difference.parameter.span if difference.parameter else function_place(one)
     related = schema_place(operator, difference.argument)
-    return finding(code, message, span, hint=hint, related=related, fix=fix)
+    return finding(code, message, span=span, hint=hint, related=related, fix=fix)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Severity
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.survey.facts import Definition
 from opwright.survey.index import Index
 
@@ -25,7 +26,7 @@ def told(code: str) -> Callable[[Index], Iterator[Diagnostic]]:
                 if fault.code == code and (fact.via == OWN or code not in WRITES_BY_MARK):
                     span = fault.span if fault.span.line else fact.span
                     weight = fault.severity if fact.via == OWN else Severity.WARNING
-                    yield finding(code, fault.message, span, hint=fault.hint, severity=weight)
+                    yield finding(code, fault.message, span=span, hint=fault.hint, severity=weight)
 
     return check
 

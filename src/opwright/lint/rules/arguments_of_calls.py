@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Related
 from opwright.lint.places import in_schema
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.schema.model import REQUIRED, Schema
 from opwright.survey.facts import Call
 from opwright.survey.index import Index, Operator
@@ -29,7 +30,7 @@ def _checked(index: Index, code: str, fault: Fault) -> Iterator[Diagnostic]:
         home = operator.home
         if said is not None and home is not None:
             related = (Related(in_schema(home), f"the schema: `{schema}`"),)
-            yield finding(code, said[0], call.span, hint=said[1], related=related)
+            yield finding(code, said[0], span=call.span, hint=said[1], related=related)
 
 
 def _meant(index: Index, call: Call) -> tuple[Operator, ...]:

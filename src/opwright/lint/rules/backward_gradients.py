@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic
 from opwright.lint.places import function_place, schema_place
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.lint.rules.returns_of_function import words
 from opwright.schema.model import REQUIRED, Schema
 from opwright.survey.facts import Implementation, Kind, Role
@@ -33,7 +34,9 @@ def returned(index: Index) -> Iterator[Diagnostic]:
                     f"{words(wanted).replace('value', 'argument')}"
                 )
                 hint = "return one gradient for each positional argument, None where there is none"
-                yield finding("OW321", message, span, hint=hint, related=schema_place(operator))
+                yield finding(
+                    "OW321", message, span=span, hint=hint, related=schema_place(operator)
+                )
 
 
 def taken(index: Index) -> Iterator[Diagnostic]:
@@ -54,7 +57,7 @@ def taken(index: Index) -> Iterator[Diagnostic]:
             )
             hint = "take ctx and one gradient for each result"
             place = function_place(one)
-            yield finding("OW322", message, place, hint=hint, related=schema_place(operator))
+            yield finding("OW322", message, span=place, hint=hint, related=schema_place(operator))
 
 
 _HEAD = """

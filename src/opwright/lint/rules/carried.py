@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic
 from opwright.hints.model import Function
 from opwright.hints.remarks import remarks
 from opwright.lint.places import in_schema
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.survey.index import Index
 
 QUOTED = re.compile(r"'(\w+)' of ")
@@ -30,7 +31,7 @@ def remarked(code: str) -> Callable[[Index], Iterator[Diagnostic]]:
                     name = QUOTED.match(remark.message)
                     named = (a for a in schema.arguments if name and a.name == name[1])
                     place = in_schema(home, next(named, None))
-                    yield finding(code, remark.message, place, hint=remark.hint)
+                    yield finding(code, remark.message, span=place, hint=remark.hint)
 
     return check
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic
 from opwright.lint.places import schema_place
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.schema.kinds import Apply, Base, List, Maybe, Type
 from opwright.schema.model import Return, Schema
 from opwright.survey.facts import Language, Role, Signature
@@ -39,7 +40,7 @@ def counts(index: Index) -> Iterator[Diagnostic]:
                 f"{signature.name} takes {len(signature.parameters)} arguments, the schema of "
                 f"{operator.name} has {len(schema.arguments)}"
             )
-            yield finding("OW701", message, signature.span, related=schema_place(operator))
+            yield finding("OW701", message, span=signature.span, related=schema_place(operator))
 
 
 def types(index: Index) -> Iterator[Diagnostic]:
@@ -53,7 +54,7 @@ def types(index: Index) -> Iterator[Diagnostic]:
                     f"`{parameter.shown}`, the schema of {operator.name} says `{argument}`"
                 )
                 related = schema_place(operator, argument)
-                yield finding("OW702", message, parameter.span, related=related)
+                yield finding("OW702", message, span=parameter.span, related=related)
 
 
 def returns(index: Index) -> Iterator[Diagnostic]:
@@ -63,7 +64,7 @@ def returns(index: Index) -> Iterator[Diagnostic]:
                 f"{signature.name} returns `{signature.shown_returns}`, the schema of "
                 f"{operator.name} says `{shown(schema.returns)}`"
             )
-            yield finding("OW703", message, signature.span, related=schema_place(operator))
+            yield finding("OW703", message, span=signature.span, related=schema_place(operator))
 
 
 def shown(returns: tuple[Return, ...]) -> str:

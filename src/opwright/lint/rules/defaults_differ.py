@@ -8,8 +8,9 @@ from opwright.findings import Diagnostic, Edit, Fix, Span
 from opwright.lint.agree import Difference, Sort
 from opwright.lint.rule import Rule
 from opwright.lint.rules._functions import at_function, differing, named, told
-from opwright.schema.literal import Symbol, literal
-from opwright.schema.model import REQUIRED, Argument, Default
+from opwright.schema.literal import literal
+from opwright.schema.model import REQUIRED, Argument
+from opwright.schema.signature import spelled
 from opwright.survey.facts import UNKNOWN, Kind, Parameter, ParameterDefault, Signature
 from opwright.survey.index import Index
 
@@ -83,18 +84,9 @@ def shown(value: ParameterDefault) -> str:
 
 
 def python(argument: Argument) -> str:
-    """A default as Python would write it."""
+    """The default as Python writes it; these rules are about arguments that have one."""
+    assert argument.default is not REQUIRED
     return spelled(argument.default)
-
-
-def spelled(value: Default) -> str:
-    match value:
-        case Symbol(name):
-            return f"torch.{name}"
-        case tuple():
-            return f"({', '.join(map(spelled, value))}{',' * (len(value) == 1)})"
-        case _:
-            return repr(value)
 
 
 RULES = (

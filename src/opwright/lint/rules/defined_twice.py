@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Related
 from opwright.lint.places import in_schema
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.survey.index import Declared, Index, alike
 
 
@@ -22,7 +23,7 @@ def check(index: Index) -> Iterator[Diagnostic]:
                 "one holds depends on what is loaded"
             )
             related = (Related(in_schema(first), f"the other: `{first.schema}`"),)
-            yield finding("OW503", message, in_schema(other), related=related)
+            yield finding("OW503", message, span=in_schema(other), related=related)
 
 
 def _differ(one: Declared, other: Declared) -> bool:

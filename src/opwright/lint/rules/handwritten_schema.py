@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Related
 from opwright.lint.places import in_schema
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.schema.compare import compare
-from opwright.schema.kinds import Apply, Base, List, Maybe, Type
+from opwright.schema.kinds import plain
 from opwright.schema.model import Schema
 from opwright.survey.facts import Language
 from opwright.survey.index import Declared, Index, inferred
@@ -47,21 +48,9 @@ def _differences(declared: Declared) -> list[Diagnostic]:
 
 def _unmarked(schema: Schema) -> Schema:
     """Without alias marks: only Opwright's annotations can say them."""
-    arguments = tuple(replace(a, type=_plain(a.type)) for a in schema.arguments)
-    returns = tuple(replace(r, type=_plain(r.type)) for r in schema.returns)
+    arguments = tuple(replace(a, type=plain(a.type)) for a in schema.arguments)
+    returns = tuple(replace(r, type=plain(r.type)) for r in schema.returns)
     return replace(schema, arguments=arguments, returns=returns)
-
-
-def _plain(kind: Type) -> Type:
-    match kind:
-        case Base(name):
-            return Base(name)
-        case Maybe(of):
-            return Maybe(_plain(of))
-        case List(of, size):
-            return List(_plain(of), size)
-        case Apply(name, of):
-            return Apply(name, tuple(map(_plain, of)))
 
 
 def _placed(declared: Declared, found: Diagnostic) -> Diagnostic:
@@ -76,7 +65,7 @@ def _placed(declared: Declared, found: Diagnostic) -> Diagnostic:
     related = (Related(span, "the annotations" if parameter else "the function"),)
     message = f"{declared.definition.name}: {found.message}"
     return finding(
-        found.code, message, in_schema(declared, argument), hint=found.hint, related=related
+        found.code, message, span=in_schema(declared, argument), hint=found.hint, related=related
     )
 
 

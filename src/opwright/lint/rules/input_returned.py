@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic
 from opwright.lint.places import schema_place
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.lint.rules.written_undeclared import kernels
 from opwright.schema.kinds import aliases
 from opwright.schema.model import Schema
@@ -30,7 +31,7 @@ def check(index: Index) -> Iterator[Diagnostic]:
             yield finding(
                 "OW403",
                 message,
-                returned.span,
+                span=returned.span,
                 hint=f"return `{argument.name}.clone()`, or return nothing and declare the write",
                 related=schema_place(function.operator, argument),
             )

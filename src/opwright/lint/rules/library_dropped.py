@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.survey.index import Index
 
 
@@ -17,7 +18,7 @@ def check(index: Index) -> Iterator[Diagnostic]:
                 "its operators with it"
             )
             hint = "keep it in a module variable"
-            yield finding("OW501", message, library.span, hint=hint)
+            yield finding("OW501", message, span=library.span, hint=hint)
 
 
 RULES = (

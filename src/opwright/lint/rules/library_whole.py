@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Edit, Fix
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.survey.index import Index
 
 
@@ -17,7 +18,7 @@ def check(index: Index) -> Iterator[Diagnostic]:
                 "in any package, fails"
             )
             fix = Fix('Write "FRAGMENT"', (Edit(library.kind_span, '"FRAGMENT"'),))
-            yield finding("OW502", message, library.span, hint='write `"FRAGMENT"`', fix=fix)
+            yield finding("OW502", message, span=library.span, hint='write `"FRAGMENT"`', fix=fix)
 
 
 RULES = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Edit, Fix, Related, Span
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.survey.facts import UNKNOWN, Definition, Signature
 from opwright.survey.index import Index
 from opwright.survey.targets import holds_tensors
@@ -40,7 +41,7 @@ def names(index: Index) -> Iterator[Diagnostic]:
             else:
                 continue
             related = (Related(signature.span, "the function"),)
-            yield finding("OW404", said, definition.mutates_span, hint=hint, related=related)
+            yield finding("OW404", said, span=definition.mutates_span, hint=hint, related=related)
 
 
 def _one_string(definition: Definition, text: str) -> Diagnostic:
@@ -48,7 +49,7 @@ def _one_string(definition: Definition, text: str) -> Diagnostic:
     return finding(
         "OW404",
         f"mutates_args of {definition.name} is the string {text!r}: torch wants a sequence",
-        definition.mutates_span,
+        span=definition.mutates_span,
         hint=f"write `mutates_args={right}`",
         fix=Fix("Write a sequence", (Edit(definition.mutates_span, right),)),
     )
@@ -68,7 +69,7 @@ def unknown(index: Index) -> Iterator[Diagnostic]:
         yield finding(
             "OW405",
             message,
-            definition.mutates_span,
+            span=definition.mutates_span,
             hint=f"write `mutates_args={text}`, which is what the body writes",
             related=(Related(signature.span, "the function"),),
             fix=_fix(definition.mutates_span, text) if body and not body.escapes else None,

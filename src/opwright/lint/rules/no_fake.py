@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic
 from opwright.lint.places import in_schema
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.schema.kinds import Base, nodes
 from opwright.schema.model import Schema
 from opwright.survey.facts import Implementation, Role
@@ -27,7 +28,7 @@ def check(index: Index) -> Iterator[Diagnostic]:
             f"{operator.name} returns tensors and has no fake kernel: torch.compile refuses it"
         )
         hint = f'write `@torch.library.register_fake("{operator.name}")`'
-        yield finding("OW504", message, in_schema(home), hint=hint)
+        yield finding("OW504", message, span=in_schema(home), hint=hint)
 
 
 def _is_plain(via: str) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic
 from opwright.lint.places import in_schema
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.schema.kinds import Base, nodes
 from opwright.schema.model import Schema
 from opwright.survey.index import Index
@@ -23,7 +24,7 @@ def check(index: Index) -> Iterator[Diagnostic]:
             f"{operator.name} returns nothing and writes nothing: torch.compile drops the call"
         )
         hint = "say what it writes: `Tensor(a!)` in the schema, or mutates_args"
-        yield finding("OW406", message, in_schema(home), hint=hint)
+        yield finding("OW406", message, span=in_schema(home), hint=hint)
 
 
 def _takes_tensors(schema: Schema) -> bool:

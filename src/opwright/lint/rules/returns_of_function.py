@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Related, Span
 from opwright.lint.places import function_place, schema_place
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.lint.rules._functions import called, named
 from opwright.schema.kinds import List
 from opwright.schema.model import Return, Schema
@@ -24,7 +25,7 @@ def check(index: Index) -> Iterator[Diagnostic]:
                 f"has {words(len(schema.returns))}"
             )
             related: tuple[Related, ...] = schema_place(operator)
-            yield finding("OW308", message, span, related=related)
+            yield finding("OW308", message, span=span, related=related)
 
 
 def _wrong(one: Implementation, signature: Signature, schema: Schema) -> Iterator[tuple[int, Span]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.survey.index import Declared, Index
 
 
@@ -32,7 +33,7 @@ def _placed(declared: Declared, fault: Diagnostic) -> Diagnostic:
     width = fault.span.end_column - fault.span.column if fault.span.end_column else 0
     span = definition.text.span(start, start + max(width, 0))
     message = f"schema of {definition.name}: {fault.message}"
-    return finding(fault.code, message, span, hint=fault.hint)
+    return finding(fault.code, message, span=span, hint=fault.hint)
 
 
 def _define(schema: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic
 from opwright.lint.places import function_place, schema_place
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.survey.facts import Kind, Role, Signature
 from opwright.survey.index import Index
 
@@ -27,7 +28,7 @@ def check(index: Index) -> Iterator[Diagnostic]:
                 yield finding(
                     "OW320",
                     message,
-                    function_place(one),
+                    span=function_place(one),
                     hint=f"write `({', '.join(wanted)})`",
                     related=schema_place(operator),
                 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.survey.index import Index
 
 TORCH = frozenset(["aten", "prims", "prim", "quantized", "inductor", "c10d", "_c10d_functional"])
@@ -22,7 +23,7 @@ def check(index: Index) -> Iterator[Diagnostic]:
         hint = f"did you mean `{near[0]}`?" if near else ""
         one = operator.implementations[0]
         message = f"{operator.name} is not defined anywhere in what was read"
-        yield finding("OW505", message, one.span, hint=hint)
+        yield finding("OW505", message, span=one.span, hint=hint)
 
 
 RULES = (

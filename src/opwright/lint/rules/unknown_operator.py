@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Severity
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.survey.index import Index
 
 
@@ -24,7 +25,7 @@ def check(index: Index) -> Iterator[Diagnostic]:
         message = f"nothing that was read defines {name}"
         hint = f"did you mean `torch.ops.{near[0].replace('::', '.')}`?" if near else ""
         severity = Severity.WARNING if near else Severity.NOTE
-        yield finding("OW601", message, call.span, hint=hint, severity=severity)
+        yield finding("OW601", message, span=call.span, hint=hint, severity=severity)
 
 
 RULES = (

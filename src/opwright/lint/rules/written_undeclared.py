@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from opwright.codes import finding
 from opwright.findings import Diagnostic, Edit, Fix, Related, Span
 from opwright.lint.places import argument_spans, schema_place
-from opwright.lint.rule import Rule, finding
+from opwright.lint.rule import Rule
 from opwright.schema.model import Argument, Schema
 from opwright.survey.body import RESIZES
 from opwright.survey.facts import UNKNOWN, Body, Handed, Kind, Role, Signature
@@ -121,7 +122,7 @@ def undeclared(index: Index) -> Iterator[Diagnostic]:
             )
             related = (*schema_place(function.operator, argument), *found.related)
             hint, fix = _remedy(function, argument), _declare(function, argument)
-            yield finding("OW401", message, found.span, hint=hint, related=related, fix=fix)
+            yield finding("OW401", message, span=found.span, hint=hint, related=related, fix=fix)
 
 
 def _declare(function: Function, argument: Argument) -> Fix | None:
@@ -179,7 +180,7 @@ def resized(index: Index) -> Iterator[Diagnostic]:
                 )
                 hint = "write into it with `copy_`, or return a new tensor"
                 related = schema_place(function.operator, argument)
-                yield finding("OW407", message, found.span, hint=hint, related=related)
+                yield finding("OW407", message, span=found.span, hint=hint, related=related)
 
 
 def never_written(index: Index) -> Iterator[Diagnostic]:
@@ -198,7 +199,7 @@ def never_written(index: Index) -> Iterator[Diagnostic]:
                     f"written, and {function.signature.name!r} never writes it"
                 )
                 related = schema_place(function.operator, argument)
-                yield finding("OW402", message, parameter.span, related=related)
+                yield finding("OW402", message, span=parameter.span, related=related)
 
 
 _DEFINE = """
