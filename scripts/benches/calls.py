@@ -61,8 +61,8 @@ def written(out: ow.Mutable[Tensor], x: Tensor) -> None:
     return None
 
 
-X = torch.ones(4)
-ATTENTION = (X, X, X, None, None, X, 0.0, 0.125, True, -1, -1, 0.0, 1, 0)
+X, Y, Z, TABLE = torch.ones(4, 4).unbind()  # a call seldom gives one tensor twice
+ATTENTION = (X, Y, Z, None, None, TABLE, 0.0, 0.125, True, -1, -1, 0.0, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,12 @@ class Case:
 
 CASES = (
     Case(one, (X,)),
-    Case(six, (X, X, None, 1e-6, 1, True)),
-    Case(six, (X,), {"weight": X, "eps": 1e-6, "training": True}),
+    Case(six, (X, Y, None, 1e-6, 1, True)),
+    Case(six, (X,), {"weight": Y, "eps": 1e-6, "training": True}),
     Case(fourteen, ATTENTION, handle=0.3),
     Case(fourteen, (), dict(zip(fourteen.__annotations__, ATTENTION, strict=False)), 0.3),
-    Case(listed, ([X, X], 1)),
-    Case(written, (X, X), handle=1.1, path=2.0),
+    Case(listed, ([X, Y], 1)),
+    Case(written, (X, Y), handle=1.1, path=2.0),
 )
 
 CONTEXTS: dict[str, Callable[[], AbstractContextManager[Any]]] = {

@@ -76,10 +76,14 @@ class Blind:
     _is_in_torch_dispatch_mode = False
 
 
-def careless(handle: Any) -> Any:
+GUARDS = {"each": ("_ow_a_p0", "_ow_a_p1"), "together": ("_ow_together",)}
+
+
+def careless(handle: Any, guards: str) -> Any:
     """A handle that takes the shortcut for any tensor, whatever is going on."""
     cell = warmed(handle, CALL).core.cell
-    cell["_ow_a_p0"] = cell["_ow_a_p1"] = lambda value: isinstance(value, torch.Tensor)
+    for name in GUARDS[guards]:
+        cell[name] = lambda *values: all(isinstance(value, torch.Tensor) for value in values)
     cell["_ow_modes"] = Blind
     cell["_ow_function_modes"] = cell["_ow_profiling"] = cell["_ow_tangents"] = lambda: False
     return handle
@@ -91,9 +95,10 @@ def nameless(observation: Observation) -> Observation:
     return replace(observation, events=events)
 
 
+@pytest.mark.parametrize("guards", GUARDS)
 @pytest.mark.parametrize("mode", sorted(MODES.keys() - ALIKE))
-def test_a_careless_shortcut_is_caught(mode: str) -> None:
-    handle = careless(signatures.registered(PLAIN))
+def test_a_careless_shortcut_is_caught(mode: str, guards: str) -> None:
+    handle = careless(signatures.registered(PLAIN), guards)
     ours = observe(MODES[mode], Trial(handle, *copy.deepcopy(CALL)))
     packer = signatures.registered(PLAIN).core.packer
     theirs = observe(MODES[mode], Trial(packer, *copy.deepcopy(CALL)))
@@ -105,5 +110,32 @@ def test_the_shortcut_is_taken(requires_grad: bool) -> None:
     """Otherwise the comparison above would compare the dispatcher with itself."""
     x = torch.ones(2, 3, requires_grad=requires_grad)
     handle = warmed(signatures.registered(PLAIN), CALL)
+    handle.core.packer = handle._through = None  # calling either would fail
+    handle(x, x)
+
+
+def test_one_guard_follows_the_tensors_that_are_met() -> None:
+    """It holds for what was met last, also where each tensor has been met before."""
+    handle = warmed(signatures.registered(PLAIN), CALL)
+    cell, (x, y) = handle.core.cell, CALL[0]
+    double = [t.double() for t in (x, y)]
+    for tensors in ([x, y], double, [x, y]):
+        for _ in range(3):
+            handle(*tensors)
+        assert cell["_ow_together"](*tensors)
+    for _ in range(200):  # more often than it is made anew
+        handle(x, y)
+        handle(*double)
+    halves = [t.half() for t in (x, y)]
+    for _ in range(3):
+        handle(*halves)
+    assert cell["_ow_together"](*halves), "a new dtype is still learned"
+
+
+def test_a_tensor_given_twice_takes_the_shortcut() -> None:
+    """torch's guard refuses it among several; that of each argument does not."""
+    handle = warmed(signatures.registered(PLAIN), CALL)
+    x = torch.ones(2, 3)
+    assert not handle.core.cell["_ow_together"](x, x)
     handle.core.packer = handle._through = None  # calling either would fail
     handle(x, x)

@@ -120,7 +120,8 @@ class Core:
     def guards(self) -> Guards:
         """What says which tensors may go to the kernel directly."""
         places = {place: leaf.name for place, leaf in self.plan.tensors()}
-        return Guards(self.cell, places, self._direct_kernel)
+        together = [place for place, _ in self.plan.together()]
+        return Guards(self.cell, places, together, self._direct_kernel)
 
     def check_crossings(self) -> None:
         """Raise `Unsupported` for arguments that this version does not carry."""

@@ -4,41 +4,52 @@ Knows tensors, and the namespace in which generated functions look the guards up
 
 Each tensor argument has three guards. `a` and `b` hold for what was met last, and the time before,
 without `requires_grad`; `c` holds for a tensor that requires grad, and counts only while gradients
-are off. All guards of an operator hold for tensors of one device, for which one kernel was chosen.
+are off. Tensors that are always there have a guard for all of them besides, of what was met last.
+All guards of an operator hold for tensors of one device, for which one kernel was chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from torch import Tensor
 from torch.nn import Parameter
 
 from opwright.ops import private
-from opwright.ops.writer import HELD
+from opwright.ops.writer import AGAIN, HELD, TOGETHER, TOGETHER_GRAD
 
-_NEVER: private.Guard = ().__contains__
 _MOST_LEARNED = 64
 _SLOTS = ("a", "b", "c")
 EXACT = (Tensor, Parameter)
 
 
-class Guards:
-    """The guards of one operator: `places` tells where in the schema its tensors are."""
+def _never(*_: object) -> bool:
+    return False
 
-    __slots__ = ("_device", "_kernel_for", "_left", "_names", "_space")
+
+class Guards:
+    """The guards of one operator: `places` tells where in the schema its tensors are.
+
+    `together` are the places of those that are always there.
+    """
+
+    __slots__ = (
+        "_device", "_kernel_for", "_left", "_left_again", "_names", "_space", "_together"
+    )  # fmt: skip
 
     def __init__(
         self,
         space: dict[str, Any],
         places: dict[int, str],
+        together: list[int],
         kernel_for: Callable[[str], Callable[..., Any] | None],
     ) -> None:
         self._space = space
         self._names = places
+        self._together = together
         self._kernel_for = kernel_for
-        self._left = _MOST_LEARNED
+        self._left = self._left_again = _MOST_LEARNED
         self.forget()
 
     def forget(self) -> None:
@@ -47,7 +58,9 @@ class Guards:
         self._space.pop(f"{HELD}kernel", None)
         for name in self._names.values():
             for slot in _SLOTS:
-                self._space[f"{HELD}{slot}_{name}"] = _NEVER
+                self._space[f"{HELD}{slot}_{name}"] = _never
+        self._space[TOGETHER] = self._space[TOGETHER_GRAD] = _never
+        self._space[AGAIN] = self._again
 
     def learn(self, arguments: tuple[Any, ...]) -> bool:
         """Take in the tensors of a call, if nothing but the kernel would see it.
@@ -65,6 +78,7 @@ class Guards:
         for name, tensor in met:
             if not self._known(name, tensor):
                 self._add(name, tensor)
+        self._add_together(tuple(arguments[place] for place in self._together))
         return True
 
     def _met(self, arguments: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
@@ -104,6 +118,19 @@ class Guards:
         else:
             self._space[second] = self._space[first]
             self._space[first] = guard
+
+    def _again(self, *tensors: Tensor) -> bool:
+        """Have one guard hold for tensors that have passed the guard of each; True always."""
+        if self._left_again > 0 and len({*map(id, tensors)}) == len(tensors):
+            self._left_again -= 1
+            self._add_together(tensors)
+        return True
+
+    def _add_together(self, tensors: Sequence[Tensor]) -> None:
+        guard = private.plain_guard(*tensors) if tensors else None
+        if guard is not None:
+            wanted = any(tensor.requires_grad for tensor in tensors)
+            self._space[TOGETHER_GRAD if wanted else TOGETHER] = guard
 
 
 def _qualifies(value: object) -> bool:

@@ -75,6 +75,15 @@ class Plan:
             if sees_tensors(leaf.argument.type):
                 yield place, leaf
 
+    def together(self) -> list[tuple[int, Leaf]]:
+        """The tensors that are always there and given as they are, if there are several."""
+        found = [
+            (place, leaf)
+            for place, leaf in self.tensors()
+            if isinstance(leaf.argument.type, Base) and leaf.path.isidentifier()
+        ]
+        return found if len(found) > 1 else []
+
     def written(self) -> Iterator[tuple[int, Leaf]]:
         """The arguments that the operator writes, with their places."""
         for place, leaf in enumerate(self.leaves):

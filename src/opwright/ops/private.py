@@ -23,7 +23,7 @@ import torch.utils._python_dispatch as _modes
 from torch import Tensor
 from torch.autograd import forward_ad
 
-Guard: TypeAlias = Callable[[object], bool]
+Guard: TypeAlias = Callable[..., bool]
 
 NAMES = (
     "torch._C.DispatchKey",
@@ -221,17 +221,17 @@ def dispatch_keys() -> frozenset[str]:
     return frozenset(_C.DispatchKey.__members__)
 
 
-def plain_guard(example: Tensor) -> Guard | None:
-    """A check, in C, that a tensor is to the dispatcher what `example` is now.
+def plain_guard(*examples: Tensor) -> Guard | None:
+    """A check, in C, that tensors are to the dispatcher what `examples` are now.
 
     It holds for tensors of the same class, dtype, rank, device, `requires_grad`, and dispatch keys
     under the modes of the calling thread; anything else, tensor or not, fails it. None where this
     torch has no such check: then every call goes through the dispatcher.
     """
-    free = [[None] * example.dim()]
+    free = [[None] * example.dim() for example in examples]
     try:
         guards = _C._dynamo.guards.TensorGuards(
-            example, dynamic_dims_sizes=free, dynamic_dims_strides=free
+            *examples, dynamic_dims_sizes=free, dynamic_dims_strides=free
         )
     except (AttributeError, TypeError):
         return None

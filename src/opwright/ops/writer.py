@@ -29,6 +29,9 @@ from opwright.schema.kinds import Base, List, Type
 from opwright.schema.model import Schema
 
 HELD = "_ow_"
+TOGETHER = f"{HELD}together"
+TOGETHER_GRAD = f"{HELD}together_grad"
+AGAIN = f"{HELD}again"
 SETTLE_FLAT = "_ow_settle_flat"
 _CALM = f"not _ow_modes.{MODE_FLAG}"
 _UNSEEN = f"{_CALM} and not _ow_function_modes() and not _ow_profiling()"
@@ -105,24 +108,25 @@ def write_call(plan: Plan) -> str:
         return _function(user_parameters(plan.signature), [slow])
     names = {leaf.name: _reached(leaf) for leaf in plan.leaves}
     kernel = _passed(plan, {name: way.value for name, way in ways.items()})
-    conditions = [*_cheap_first(way.condition for way in ways.values()), _UNSEEN]
+    together = [leaf.path for _, leaf in plan.together()]
+    conditions = _guarded({name: way.condition for name, way in ways.items()}, together)
     body = [
-        *_when(conditions),
+        *_when([*conditions, _UNSEEN]),
         f"    _ow_got = _ow_kernel({kernel})",
         *_bumped(plan, names),
         *_accepted(plan, "_ow_settle", names),
-        *_recorded(plan, ways),
+        *_recorded(plan, conditions),
         slow,
     ]
     return _function(user_parameters(plan.signature), body)
 
 
-def _recorded(plan: Plan, ways: dict[str, Direct]) -> Iterator[str]:
+def _recorded(plan: Plan, conditions: list[str]) -> Iterator[str]:
     """Have autograd record a call of the kernel itself, where it is all that could see the call."""
     if plan.schema.mutable or not plan.schema.returns:
         return
-    conditions = [way.condition.replace(OR_OFF, "") for way in ways.values()]
-    yield from _when([*_cheap_first(conditions), _UNSEEN, "_ow_record is not None"])
+    recorded = [condition.replace(OR_OFF, "") for condition in conditions]
+    yield from _when([*recorded, _UNSEEN, "_ow_record is not None"])
     record = f"_ow_record({', '.join(_packed(leaf) for leaf in plan.leaves)})"
     yield f"    return _ow_wrap({record})" if wraps(plan) else f"    return {record}"
 
@@ -193,8 +197,16 @@ def _whole(splat: Splat, path: str, leaves: dict[str, Leaf]) -> Direct | None:
     return Direct(condition, path)
 
 
-def _cheap_first(conditions: Iterable[str]) -> list[str]:
-    return sorted(conditions, key=lambda condition: "_ow_a_" in condition)
+def _guarded(conditions: dict[str, str], names: list[str]) -> list[str]:
+    """The conditions, cheap ones first, with one guard for `names`: tensors that are always there.
+
+    Most of what a guard costs is the look at the thread's modes, not the look at a tensor.
+    """
+    row = ", ".join(names)
+    each = " and ".join([*(conditions[name] for name in names), f"{AGAIN}({row})"])
+    whole = f"({TOGETHER}({row}) or ({TOGETHER_GRAD}({row}){OR_OFF}) or ({each}))"
+    others = [condition for name, condition in conditions.items() if name not in names]
+    return sorted([*[whole] * bool(names), *others], key=lambda each: "_ow_a_" in each)
 
 
 def _passed(plan: Plan, values: dict[str, str]) -> str:
@@ -212,13 +224,15 @@ def write_gate(plan: Plan) -> str:
     """What stands at the autograd keys."""
     schema = plan.schema
     slow = f"return _ow_below({', '.join(argument.name for argument in schema.arguments)})"
-    conditions = [_seen(leaf) for _, leaf in plan.tensors()]
+    found = {leaf.name: _seen(leaf) for _, leaf in plan.tensors()}
+    conditions = {name: condition for name, condition in found.items() if condition is not None}
     anchored = any(_anchors(leaf.argument.type, leaf) for leaf in plan.leaves)
-    if not anchored or None in conditions or _hides_tensors(plan):
+    if not anchored or len(conditions) < len(found) or _hides_tensors(plan):
         return _function(schema_parameters(schema), [slow])
+    together = [leaf.name for _, leaf in plan.together()]
     names = {leaf.name: leaf.name for leaf in plan.leaves}
     body = [
-        *_when([*(condition for condition in conditions if condition), _CALM]),
+        *_when([*_guarded(conditions, together), _CALM]),
         f"    _ow_got = _ow_kernel({_unpacked(plan)})",
         *_bumped(plan, names),
         *_accepted(plan, SETTLE_FLAT, names),
