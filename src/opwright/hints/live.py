@@ -152,23 +152,25 @@ _READERS: tuple[tuple[type, Callable[[Any, int], Function]], ...] = (
 
 def _function(function: FunctionType) -> Function:
     """A plain function, read from its code object: `inspect.signature` takes far longer."""
-    annotations = _compat.annotations_of(function)
-    parameters = tuple(_parameters(function, annotations))
+    annotations, scope = _compat.annotations_of(function), _scope(function)
+    parameters = tuple(_parameters(function, annotations, scope))
     return Function(
         function.__name__,
         parameters,
-        _hint(annotations["return"], function) if "return" in annotations else None,
+        _hint(annotations["return"], scope) if "return" in annotations else None,
         _role(function, parameters),
         function.__qualname__,
         function.__module__,
     )
 
 
-def _hint(annotation: Any, function: FunctionType) -> Hint:
-    return remembered(annotation) or read_hint(annotation, _scope(function))
+def _hint(annotation: Any, scope: Scope) -> Hint:
+    return remembered(annotation) or read_hint(annotation, scope)
 
 
-def _parameters(function: FunctionType, annotations: Mapping[str, Any]) -> list[Parameter]:
+def _parameters(
+    function: FunctionType, annotations: Mapping[str, Any], scope: Scope
+) -> list[Parameter]:
     code, defaults = function.__code__, function.__defaults__ or ()
     keyword_defaults = function.__kwdefaults__ or {}
     first_default = code.co_argcount - len(defaults)
@@ -180,14 +182,14 @@ def _parameters(function: FunctionType, annotations: Mapping[str, Any]) -> list[
         elif kind is Kind.KEYWORD_ONLY:
             default = keyword_defaults.get(name, MISSING)
         annotation = annotations.get(name, MISSING)
-        parameters.append(_parameter(name, kind, annotation, default, function))
+        parameters.append(_parameter(name, kind, annotation, default, scope))
     return parameters
 
 
-def _evaluated(text: str, function: FunctionType) -> object:
+def _evaluated(text: str, scope: Scope) -> object:
     """What a text stands for, if that was met before and means the same everywhere."""
     try:
-        annotation = _scope(function).evaluate(text)
+        annotation = scope.evaluate(text)
     except Exception:  # `read_hint` says what is wrong with it
         return text
     return annotation if remembered(annotation) else text
@@ -199,11 +201,9 @@ _known: dict[object, Parameter] = {}
 """Parameters met before, so that `lower` knows them again by identity."""
 
 
-def _parameter(
-    name: str, kind: Kind, annotation: Any, default: object, function: FunctionType
-) -> Parameter:
+def _parameter(name: str, kind: Kind, annotation: Any, default: object, scope: Scope) -> Parameter:
     if type(annotation) is str:
-        annotation = _evaluated(annotation, function)
+        annotation = _evaluated(annotation, scope)
     key = (name, kind, annotation, default, type(default))
     simple = type(default) in _KEYS or (type(default) is float and default != 0)
     try:
@@ -211,7 +211,7 @@ def _parameter(
             return known
     except TypeError:  # an annotation that cannot be hashed
         simple = False
-    hint = None if annotation is MISSING else _hint(annotation, function)
+    hint = None if annotation is MISSING else _hint(annotation, scope)
     made = Parameter(name, hint, MISSING if default is MISSING else value(default), kind)
     if simple and remembered(annotation):
         if len(_known) > _MOST_KNOWN:
@@ -241,7 +241,8 @@ _POSITIONAL = (Kind.POSITIONAL_ONLY, Kind.POSITIONAL)
 
 def _scope(function: FunctionType, always: Mapping[str, str] | None = None) -> Scope:
     found = {variable.__name__: variable for variable in getattr(function, "__type_params__", ())}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+    cells = function.__closure__ or ()
+    for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
         with suppress(ValueError):  # not assigned yet
             found[name] = cell.cell_contents
     return Scope(function.__globals__, found, function.__qualname__, always or {})

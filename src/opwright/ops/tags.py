@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import torch
 
@@ -21,8 +22,14 @@ def tags_for(schema: Schema, given: Sequence[torch.Tag] = ()) -> tuple[torch.Tag
     >>> [str(tag) for tag in tags_for(parse("mylib::f_(Tensor(a!) x) -> Tensor(a!)"))]
     ['Tag.pt2_compliant_tag', 'Tag.inplace']
     """
-    earned = (getattr(torch.Tag, name, None) for name in _earned(schema))
-    return tuple(dict.fromkeys([*given, *(tag for tag in earned if tag is not None)]))
+    earned = _present(tuple(_earned(schema)))
+    return tuple(dict.fromkeys([*given, *earned])) if given else earned
+
+
+@lru_cache
+def _present(names: tuple[str, ...]) -> tuple[torch.Tag, ...]:
+    """The tags of these names that this torch has."""
+    return tuple(getattr(torch.Tag, name) for name in names if hasattr(torch.Tag, name))
 
 
 def _earned(schema: Schema) -> Iterator[str]:

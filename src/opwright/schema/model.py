@@ -73,7 +73,10 @@ class Argument:
     @property
     def writes(self) -> bool:
         """Whether the operator writes to this argument."""
-        return any(alias.writes for alias in aliases(self.type))
+        kind = self.type
+        if type(kind) is Base:
+            return kind.alias is not None and kind.alias.writes
+        return any(alias.writes for alias in aliases(kind))
 
     def __str__(self) -> str:
         default = "" if self.default is REQUIRED else f"={literal(self.default)}"
