@@ -3,7 +3,8 @@
 
     scripts/bench.py                        every row
     scripts/bench.py --only start infer     these groups (a group is a module of benches/)
-    scripts/bench.py --markdown docs/x.md   write the table there, too
+    scripts/bench.py --keep                 keep the figures, and write docs/benchmarks.md of all
+                                            that are kept: one file a version of torch
 
 Exit code 1 if a budget is exceeded.
 """
@@ -17,17 +18,17 @@ import platform
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from pathlib import Path
 
-from benches import GROUPS, Row
+from benches import GROUPS, Row, kept
 from benches.measure import Measured, measure
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     wanted = _wanted(arguments)
     table = [*_measured(wanted.only, wanted.rounds)]
-    if wanted.markdown:
-        wanted.markdown.write_text(page(table), "utf-8")
+    if wanted.keep:
+        kept.keep(version("torch"), machine(), table)
+        kept.PAGE.write_text(kept.page(), "utf-8")
     exceeded = [each.row.name for each in table if not each.kept]
     print(f"{len(table)} rows, {len(exceeded)} over budget{': ' * bool(exceeded)}", end="")
     print(", ".join(exceeded))
@@ -38,7 +39,7 @@ def _wanted(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure every budget.")
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS, metavar="GROUP")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--markdown", type=Path)
+    parser.add_argument("--keep", action="store_true")
     return parser.parse_args(arguments)
 
 
@@ -56,16 +57,6 @@ def machine() -> str:
     names = ("opwright", "torch")
     installed = ", ".join(f"{name} {version(name)}" for name in names)
     return f"{os.cpu_count()} cores, CPython {platform.python_version()}, {installed}"
-
-
-def page(table: Sequence[Measured]) -> str:
-    """The table in Markdown."""
-    lines = [
-        "| what | against | Opwright | peer | ratio: median (min to max) | budget | |",
-        "|---|---|---:|---:|---:|---:|---|",
-        *(each.markdown() for each in table),
-    ]
-    return "\n".join([f"Measured by `scripts/bench.py` on {machine()}.", "", *lines, ""])
 
 
 if __name__ == "__main__":

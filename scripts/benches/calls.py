@@ -61,6 +61,27 @@ def written(out: ow.Mutable[Tensor], x: Tensor) -> None:
     return None
 
 
+@dataclass(frozen=True)
+class Attention:
+    """A structure of five fields."""
+
+    causal: bool
+    left: int
+    right: int
+    softcap: float
+    splits: int
+
+
+def structured(x: Tensor, weight: Tensor, config: Attention) -> Tensor:
+    return RESULT
+
+
+def flat(
+    x: Tensor, weight: Tensor, causal: bool, left: int, right: int, softcap: float, splits: int
+) -> Tensor:
+    return RESULT
+
+
 X, Y, Z, TABLE = torch.ones(4, 4).unbind()  # a call seldom gives one tensor twice
 ATTENTION = (X, Y, Z, None, None, TABLE, 0.0, 0.125, True, -1, -1, 0.0, 1, 0)
 
@@ -103,6 +124,8 @@ def rows() -> Iterator[Row]:
     for case in CASES:
         for context, entered in CONTEXTS.items():
             yield from _rows(case, context, entered, operators[case.kernel])
+    for context, entered in CONTEXTS.items():
+        yield _structured(context, entered)
 
 
 @dataclass(frozen=True)
@@ -164,3 +187,15 @@ def _called(
                 call(*args, **kwargs)
 
     return by_keyword if kwargs else by_place
+
+
+FIELDS = (True, -1, -1, 0.0, 1)
+
+
+def _structured(context: str, entered: Callable[[], AbstractContextManager[Any]]) -> Row:
+    """A structure against its fields as arguments of their own."""
+    whole, parts = (ow.op(f"bench_ours::{f.__name__}")(f) for f in (structured, flat))
+    ours = _called(whole, Case(structured, (X, Y, Attention(*FIELDS))), entered)
+    peer = _called(parts, Case(flat, (X, Y, *FIELDS)), entered)
+    name = f"handle: structured, {context}" if context else "handle: structured"
+    return Row(name, "the same arguments, flat", ours, peer, Times(1.25), ROUND)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ from torch import Tensor
 
 import opwright as ow
 from benches import Row, Times
-from benches.calls import ATTENTION, X
+from benches.calls import ATTENTION, ROUND, X
 
 
 def sine(x: Tensor) -> Tensor:
@@ -99,6 +100,20 @@ def rows() -> Iterator[Row]:
             _both_ways(peer, args),
             Times(1.15),
         )
+
+    bare = ow.op("bench_gradients::bare")(sine)
+    yield Row(
+        "handle with a formula, no gradient wanted",
+        "handle without one",
+        *(functools.partial(_many, call, X) for call in (one, bare)),
+        Times(1.05),
+        ROUND,
+    )
+
+
+def _many(call: Callable[..., Any], x: Tensor) -> None:
+    for _ in range(ROUND):
+        call(x)
 
 
 def _both_ways(call: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], object]:

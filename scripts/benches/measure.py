@@ -47,11 +47,6 @@ class Measured:
         figures = f"{span(self.ours)} against {span(self.peer)}"
         return f"{verdict}  {self.row.name}: {figures}, {self.ratio} x ({self.row.budget})"
 
-    def markdown(self) -> str:
-        row = self.row
-        cells = (row.name, row.against, span(self.ours), span(self.peer), self.ratio, row.budget)
-        return f"| {' | '.join(map(str, cells))} | {'kept' if self.kept else '**over**'} |"
-
 
 def span(seconds: float) -> str:
     """A time in the unit that suits it.

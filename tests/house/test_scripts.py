@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import setting_up
-from benches import GROUPS, Plus, Row, Times
+from benches import GROUPS, Plus, Row, Times, kept
 from benches.measure import Measured, measure, span
 from house.floors import SOURCE
 
@@ -64,8 +64,25 @@ def test_a_row_is_measured() -> None:
     assert dear.ours > dear.peer
     assert len(dear.ratios) == 5
     assert min(dear.ratios) > 1 > max(cheap.ratios)
-    assert "**over**" in dear.markdown()
-    assert "| kept |" in cheap.markdown()
+
+
+def test_figures_of_two_torches_stand_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "FIGURES", tmp_path / "benchmarks")
+    dear, cheap = _row(8, 1, Times(2)), _row(1, 8, Times(1))
+    kept.keep("2.13.0+cpu", "a machine", [dear])
+    kept.keep("2.13.0+cpu", "a machine", [dear])  # measured again: one row
+    kept.keep("2.14.1", "a machine", [cheap])
+    rows = [line for line in kept.page().splitlines() if line.startswith("| x | y |")]
+    (row,) = rows
+    first, second = row.split(" | ")[3:]
+    assert first.endswith("**over**")
+    assert "over" not in second
+
+
+def test_the_page_shows_the_kept_figures() -> None:
+    assert kept.PAGE.read_text("utf-8") == kept.page()
 
 
 def test_budgets_are_judged_round_by_round() -> None:
