@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ pytestmark = [
 ]
 
 NS = "opwright_traps"
+BEFORE_2_14 = tuple(map(int, torch.__version__.split(".")[:2])) < (2, 14)
 
 
 @pytest.fixture
@@ -221,7 +223,8 @@ def test_b04_plain_a_list_and_an_omitted_default_break_the_backward() -> None:
         setup_context=lambda ctx, inputs, output: None,
     )
     x = torch.ones(1, requires_grad=True)
-    with pytest.raises(RuntimeError, match="the same structure as the inputs"):
+    breaks = pytest.raises(RuntimeError, match="the same structure as the inputs")
+    with breaks if BEFORE_2_14 else nullcontext():
         cat([x, x * 2]).sum().backward()
 
 

@@ -120,11 +120,15 @@ def _holds_tensor(kind: Any) -> bool:
 
 
 def _function(site: Site, forward: Run, backward: Run) -> Run:
-    """Its `apply` without the Python frame above the C one; the node bears the operator's name."""
+    """What autograd records at one level; the node bears the operator's name.
+
+    The dispatcher comes here once for each level of functorch; an `autograd.Function` would hand
+    the call to all of them again.
+    """
     name = site.plan.schema.name.partition("::")[2]
     members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-    made = type(name, (torch.autograd.Function,), members)
-    apply: Run = super(torch.autograd.Function, made).apply
+    made: Any = type(name, (private.LevelFunction,), members)
+    apply: Run = made.apply
     return apply
 
 

@@ -56,6 +56,7 @@ NAMES = (
     "torch._functorch.pyfunctorch.retrieve_current_functorch_interpreter",
     "torch._functorch.utils.enable_single_level_autograd_function",
     "torch.autograd.forward_ad._current_level",
+    "torch.autograd.function._SingleLevelFunction",
     "torch._library.custom_ops.OPDEFS",
     "torch._library.simple_registry.singleton",
     "torch.fx.operator_schemas._SCHEMA_TO_SIGNATURE_CACHE",
@@ -85,6 +86,9 @@ one_level: Callable[[], contextlib.AbstractContextManager[None]] = (
     functorch.enable_single_level_autograd_function
 )
 """Context: an `autograd.Function` may record at the level that functorch is at."""
+
+LevelFunction: Any = torch.autograd.function._SingleLevelFunction
+"""An `autograd.Function` that records where it is called and leaves functorch's levels alone."""
 
 add_batch_dimension: Callable[[Tensor, int, int], Tensor] = _C._functorch._add_batch_dim
 """Put a tensor at a level of `torch.vmap`."""
