@@ -6,13 +6,13 @@ A code is never reused. Knows nothing of what the rules look at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from opwright.findings import Diagnostic, Fix, Related, Severity, Span
+from opwright.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Code:
     """One row of the table: `OW008`, what it says in one line, and its default weight."""
 

@@ -6,8 +6,9 @@ Knows nothing of schemas.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
+
+from opwright.frozen import frozen
 
 
 class Severity(str, Enum):
@@ -18,7 +19,7 @@ class Severity(str, Enum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A place in a text: lines count from 1, columns from 1 in characters, 0 where not known."""
 
@@ -32,7 +33,7 @@ class Span:
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Related:
     """A second place that a finding speaks of, and what stands there."""
 
@@ -40,7 +41,7 @@ class Related:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edit:
     """Text to put in the place of a span; an empty span inserts."""
 
@@ -48,7 +49,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fix:
     """Edits that mend a finding: all or none. A safe one never changes what the code means."""
 
@@ -57,7 +58,7 @@ class Fix:
     safe: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnostic:
     """One finding: where, which rule, what is wrong, and what to write instead.
 

@@ -5,20 +5,21 @@ Knows nothing of schemas and needs nothing but typing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, TypeAlias, TypeVar
+
+from opwright.frozen import frozen
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """The metadata behind a mark; `Mutable[Tensor]` is `Annotated[Tensor, Mark("Mutable")]`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen
 class Aliases:
     """The result is a view of these parameters: `-> Annotated[Tensor, Aliases("x")]`.
 

@@ -47,7 +47,8 @@ def mypy(file: Path) -> Checked:
     text = _run(*command, "--no-error-summary", file.name, folder=file.parent)
     revealed = re.findall(r'Revealed type is "(.+)"', text)
     errors = [int(line) for line in re.findall(r"^checked\.py:(\d+): error", text, re.MULTILINE)]
-    return Checked([re.sub(r"\w+\.(?=[A-Z])", "", kind) for kind in revealed], _counted(errors))
+    kinds = [re.sub(r"(?:\w+\.)+(?=[A-Z])", "", kind) for kind in revealed]
+    return Checked(kinds, _counted(errors))
 
 
 def pyright(file: Path) -> Checked:

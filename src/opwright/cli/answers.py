@@ -7,13 +7,13 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from opwright.cli.target import Target
 from opwright.findings import Diagnostic, SchemaError, Severity, Span
+from opwright.frozen import frozen
 from opwright.hints import examine
 from opwright.hints.lower import Inferred, lower
 from opwright.hints.model import Function
@@ -23,7 +23,7 @@ from opwright.schema.model import Schema
 from opwright.survey.operators import Operator, Progress, operators, python_files
 
 
-@dataclass(frozen=True)
+@frozen
 class Answer:
     """One function: its schema or none, and what there is to say; without a name, a bad file."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +14,7 @@ from opwright.cli.exits import Exit, verdict
 from opwright.cli.progress import Bar
 from opwright.cli.target import find
 from opwright.findings import Severity
+from opwright.frozen import replace
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -65,14 +65,11 @@ def _without_notes(answer: Answer) -> Answer:
     return replace(answer, findings=tuple(kept))
 
 
-@dataclass
 class Tally:
     """How many answers there were, and of which kind."""
 
-    inferred: int = 0
-    refused: int = 0
-    wrong: int = 0
-    unreadable: int = 0
+    def __init__(self) -> None:
+        self.inferred = self.refused = self.wrong = self.unreadable = 0
 
     def counting(self, found: Iterable[Answer]) -> Iterator[Answer]:
         """Pass answers on and count them."""

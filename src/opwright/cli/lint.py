@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -15,6 +14,7 @@ from opwright.cli.explain import tell
 from opwright.cli.progress import Bar
 from opwright.codes import CODES
 from opwright.findings import Diagnostic, SchemaError, Severity
+from opwright.frozen import frozen
 from opwright.lint import baseline, fix
 from opwright.lint.engine import Report, judged, lint, settled
 from opwright.lint.home import default_folder
@@ -26,7 +26,7 @@ ROUNDS = 10
 """How often fixes are applied that others made possible."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Options:
     """What a command line says, settings and paths aside."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -13,6 +12,7 @@ from opwright.cli import show
 from opwright.cli.answers import imported
 from opwright.cli.exits import Exit, verdict
 from opwright.findings import Diagnostic, SchemaError, Severity
+from opwright.frozen import frozen
 from opwright.stubs.accessor import accessor, without
 from opwright.stubs.installed import find_torch, site_packages
 from opwright.stubs.operators import Namespace, Operator, Unread, gather
@@ -23,7 +23,7 @@ from opwright.stubs.source import Found, declared
 from opwright.stubs.write import module
 
 
-@dataclass(frozen=True)
+@frozen
 class Wanted:
     """What the command line asks for."""
 

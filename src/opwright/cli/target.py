@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 
 import click
 
+from opwright.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class Target:
     """A file or folder, and a function in it if one was named."""
 

@@ -6,10 +6,10 @@ Needs no torch; knows nothing of registering.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from typing import Any, Literal
 
 from opwright.findings import SchemaError, Severity
+from opwright.frozen import replace
 from opwright.hints.lower import Inferred, lower
 from opwright.hints.model import Function
 from opwright.hints.mutates import marked_by, unmatched

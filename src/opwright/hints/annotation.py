@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from enum import Enum
 from typing import Any, get_args, get_origin
 
+from opwright.frozen import replace
 from opwright.hints import constructs
 from opwright.hints.declared import Declared, declared_fields, structure_kind
 from opwright.hints.model import (

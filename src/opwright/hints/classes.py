@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
+from opwright.frozen import frozen, replace
 from opwright.hints.model import StructureKind
 from opwright.hints.resolve import Definition, External, Meaning, Scope, Written
 
@@ -32,7 +32,7 @@ _NOT_FIELDS = ("typing.ClassVar", "dataclasses.KW_ONLY")
 _WRAPPERS = {"typing.Required": True, "typing.NotRequired": False}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RawField:
     """A field as written: nodes, and the scope to read them in."""
 

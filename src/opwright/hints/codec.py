@@ -5,26 +5,26 @@ Small closed unions for the registration core; knows nothing of how they were de
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from opwright.frozen import frozen
 from opwright.hints.model import Constant, EnumType, Hint, Structure
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AsIs:
     """The value is passed unchanged."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nullable:
     """None stays None; anything else goes by `of`."""
 
     of: Codec
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Each:
     """A sequence, item by item: the dispatcher carries a list, the kernel receives `kind`.
 
@@ -38,7 +38,7 @@ class Each:
     repeats: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OneOf:
     """`Literal[...]`: the value is passed unchanged and must be one of these."""
 
@@ -52,7 +52,7 @@ class By(Enum):
     VALUE = "value"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EnumMember:
     """The call gives a member of `enum` (by value also the bare value); the kernel gets it."""
 
@@ -60,14 +60,14 @@ class EnumMember:
     by: By
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonText:
     """Serialised by pydantic as `of`, parsed once per distinct text."""
 
     of: Hint
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpaqueObject:
     """An object of torch's opaque type for the class `of`."""
 
@@ -78,7 +78,7 @@ Codec: TypeAlias = "AsIs | Nullable | Each | OneOf | EnumMember | JsonText | Opa
 AS_IS = AsIs()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Single:
     """One Python parameter (or field) that is one schema argument."""
 
@@ -87,7 +87,7 @@ class Single:
     codec: Codec = AS_IS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Splat:
     """One Python parameter (or field) that is a structure, one schema argument per field.
 
@@ -115,7 +115,7 @@ class Gives(Enum):
     STRUCTURE = "a NamedTuple or dataclass"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """One return: `arguments` names the schema arguments that it aliases, if any."""
 
@@ -123,7 +123,7 @@ class Result:
     arguments: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Results:
     """How the returns of the schema make the Python result; `structure` for `Gives.STRUCTURE`.
 

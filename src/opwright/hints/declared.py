@@ -9,16 +9,16 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import typing_extensions
 
 from opwright import _compat
+from opwright.frozen import frozen
 from opwright.hints.model import StructureKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Declared:
     """A field as declared, and the class that declares it; without a factory the default is one."""
 

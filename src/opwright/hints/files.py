@@ -13,11 +13,11 @@ import tokenize
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from opwright.findings import Diagnostic, SchemaError, Span
+from opwright.frozen import frozen
 
 _SUFFIXES = (".py", ".pyi")
 _ROOTS = ("pyproject.toml", "setup.py", "setup.cfg", ".git", ".hg")
@@ -25,7 +25,7 @@ _SITES = ("site-packages", "dist-packages")
 _HEIGHT = 8
 
 
-@dataclass(frozen=True)
+@frozen
 class Module:
     """One parsed file: `name` is the dotted name that its users import it by."""
 

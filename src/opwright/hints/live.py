@@ -9,11 +9,11 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from opwright import _compat
+from opwright.frozen import replace
 from opwright.hints.annotation import read_hint, remembered
 from opwright.hints.model import MISSING, Function, Hint, Kind, Missing, Parameter, Role
 from opwright.hints.names import Scope

@@ -6,12 +6,12 @@ Knows nothing of how annotations are written or read; never raises for what a us
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TypeVar
 
 from opwright.codes import finding
 from opwright.findings import Diagnostic, Span
+from opwright.frozen import frozen, replace
 from opwright.hints.codec import NOTHING
 from opwright.hints.codec import AsIs as AsIs
 from opwright.hints.codec import Binding as Binding
@@ -41,7 +41,7 @@ from opwright.schema.model import REQUIRED, Argument, Return, Schema, faults
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inferred:
     """What an annotated function means: the schema, how values reach it, and what is wrong.
 
@@ -171,14 +171,14 @@ _ROLES = {
 }
 
 
-@dataclass(slots=True)
 class _Lowering:
     """One function on its way to a schema."""
 
-    function: Function
-    name: str
-    flat: Flattening = field(default_factory=Flattening)
-    findings: list[Diagnostic] = field(default_factory=list)
+    def __init__(self, function: Function, name: str) -> None:
+        self.function = function
+        self.name = name
+        self.flat = Flattening()
+        self.findings: list[Diagnostic] = []
 
     def inferred(self) -> Inferred:
         function = self.function

@@ -6,10 +6,10 @@ Knows nothing of functions, names and defaults.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
+from opwright.frozen import frozen, replace
 from opwright.hints.advice import instead
 from opwright.hints.codec import (
     AS_IS,
@@ -43,7 +43,7 @@ from opwright.hints.model import (
 from opwright.schema.kinds import Alias, Apply, Base, List, Maybe, Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Meaning:
     """A schema type without alias marks, the codec of its values, and what the marks say.
 
@@ -56,7 +56,7 @@ class Meaning:
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """Why there is no schema for this: the code, the end of a sentence, and what to write."""
 

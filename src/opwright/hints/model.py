@@ -12,14 +12,14 @@ readers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, TypeAlias
 
 from opwright.findings import Span
+from opwright.frozen import field, frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Name:
     """A type by its canonical path. `object` is the live class, where a live reader met it."""
 
@@ -30,7 +30,7 @@ class Name:
         return self.path.rpartition(".")[2] or self.path
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Of:
     """A type with arguments: `list[int]`, `tuple[int, ...]`, a union, `Mutable[Tensor]`.
 
@@ -50,7 +50,7 @@ class Of:
         return f"{self.head.rpartition('.')[2]}[{', '.join(args)}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """`Literal[...]`; an enum member among the values is a `Member`."""
 
@@ -60,7 +60,7 @@ class Choice:
         return f"Literal[{', '.join(map(written, self.values))}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Aliased:
     """`Annotated[T, Aliases("x", ...)]`: a view of the named parameters."""
 
@@ -71,7 +71,7 @@ class Aliased:
         return f"Annotated[{self.of}, Aliases({', '.join(map(repr, self.names))})]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shaped:
     """A jaxtyping annotation: `Float[Tensor, "b n"]` is `Shaped(Tensor, "Float", "b n")`."""
 
@@ -83,7 +83,7 @@ class Shaped:
         return f'{self.dtype}[{self.of}, "{self.shape}"]'
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EnumType:
     """An enum class; `mixin` is `str`, `int` (also `IntEnum`, `IntFlag`) or empty."""
 
@@ -105,7 +105,7 @@ class StructureKind(str, Enum):
     PYDANTIC = "pydantic model"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """A field that the constructor takes; not `required` with a default, or if `NotRequired`."""
 
@@ -115,7 +115,7 @@ class Field:
     required: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Structure:
     """A dataclass, `NamedTuple`, `TypedDict` or pydantic model, with inherited fields, in order."""
 
@@ -139,7 +139,7 @@ class Reason(str, Enum):
     DEEP = "is nested too deeply"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unresolved:
     """An annotation, or a part of one, that the reader could not read."""
 
@@ -168,7 +168,7 @@ class Missing(Enum):
 MISSING: Literal[Missing.MISSING] = Missing.MISSING
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """An enum member: `Act.RELU` is `Member("mylib.Act", "RELU")`.
 
@@ -180,14 +180,14 @@ class Member:
     plain: int | str | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Symbol:
     """A dotted constant: `torch.bfloat16`, `torch.contiguous_format`, `torch.strided`."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Instance:
     """A structure with *every* field filled in, in order; a dict with text keys is `dict`.
 
@@ -198,7 +198,7 @@ class Instance:
     fields: tuple[tuple[str, Default], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unknown:
     """A default that is no constant: its text (source) or `repr` (live). Lists, tuples and
     `torch.Size` are tuples; sets, functions and calls are unknown.
@@ -263,7 +263,7 @@ class Role(Enum):
     OPAQUE = "opaque"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """A parameter; `hint` is None where nothing is annotated; the span is the annotation's, else
     the parameter's.
@@ -276,7 +276,7 @@ class Parameter:
     span: Span = field(default=Span(), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function:
     """An annotated function. `returns` is None where nothing is annotated (`-> None` is a `Name`).
 

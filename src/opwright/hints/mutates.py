@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 from opwright.codes import finding
 from opwright.findings import Diagnostic
+from opwright.frozen import replace
 from opwright.hints.meaning import TENSOR, Refusal, innermost, meaning
 from opwright.hints.model import Function, Of, Parameter
 

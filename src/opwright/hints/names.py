@@ -11,16 +11,16 @@ import linecache
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import resolve_name
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NoReturn
 
 from opwright import marks
+from opwright.frozen import field, frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StandIn:
     """What a name stands for that is not there while the program runs.
 
@@ -54,7 +54,7 @@ class StandIn:
         """Only there because `typing` takes nothing else for a type."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Either:
     """A union with a stand-in among its members."""
 
@@ -70,7 +70,7 @@ class Either:
         """Only there because `typing` takes nothing else for a type."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """Where an annotation was written.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from types import FunctionType
 
 from opwright.findings import Span
+from opwright.frozen import replace
 from opwright.hints.model import Function
 
 _Def = ast.FunctionDef | ast.AsyncFunctionDef

@@ -9,12 +9,12 @@ import ast
 import builtins
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
 from opwright.findings import SchemaError
+from opwright.frozen import frozen
 from opwright.hints.files import Folders, Module, parse_file
 from opwright.hints.model import canonical
 
@@ -25,21 +25,21 @@ ScopeNode: TypeAlias = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFu
 # What a name can mean --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class External:
     """Something of another package, by its canonical path: `torch.Tensor`, `int`."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Package:
     """A module of the tree; a file, or a folder without `__init__.py`."""
 
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Definition:
     """A class or function, and the scope that it is written in."""
 
@@ -56,7 +56,7 @@ class Definition:
         return self.scope.child(self.node)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """An expression that a name was assigned, and the scope to read it in."""
 
@@ -65,7 +65,7 @@ class Written:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variable:
     """A type parameter of Python 3.12, an `ast.TypeVar`."""
 
@@ -84,7 +84,7 @@ Meaning: TypeAlias = "External | Package | Definition | Written | Variable"
 # What binds a name -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Imported:
     """`from module import name`, or `import module` where the name is empty."""
 
@@ -93,7 +93,7 @@ class Imported:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assigned:
     """`name = node`; `type name[T] = node` has type parameters."""
 
@@ -101,12 +101,12 @@ class Assigned:
     variables: tuple[ast.AST, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Defined:
     node: ast.ClassDef | FunctionNode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hidden:
     """A parameter, a loop variable: something that only running the code would tell."""
 
@@ -114,7 +114,7 @@ class Hidden:
 Binder: TypeAlias = "Imported | Assigned | Defined | Hidden"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binding:
     """One place that binds a name; `certain` unless it stands under a condition."""
 

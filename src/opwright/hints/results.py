@@ -6,7 +6,6 @@ Knows the arguments only by their slots.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from opwright.hints.codec import NOTHING, Gives, Result, Results
 from opwright.hints.meaning import TENSOR, Meaning, Refusal, innermost, marked, meaning
@@ -18,15 +17,15 @@ from opwright.schema.model import Return
 _RETURNED = (StructureKind.NAMEDTUPLE, StructureKind.DATACLASS)
 
 
-@dataclass(slots=True)
 class Returning:
     """The returns of one function, the arguments that they are views of, and what is wrong."""
 
-    slots: Sequence[Slot]
-    returns: tuple[Return, ...] = ()
-    results: Results = NOTHING
-    viewed: set[str] = field(default_factory=set)
-    refusals: list[Refusal] = field(default_factory=list)
+    def __init__(self, slots: Sequence[Slot]) -> None:
+        self.slots = slots
+        self.returns: tuple[Return, ...] = ()
+        self.results = NOTHING
+        self.viewed: set[str] = set()
+        self.refusals: list[Refusal] = []
 
     def take(self, hint: Hint) -> None:
         """Take the return annotation in."""

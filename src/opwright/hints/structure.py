@@ -5,8 +5,7 @@ Knows `cfg__field` and the presence flag; what a single annotation means is deci
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from opwright.frozen import frozen
 from opwright.hints.codec import Binding, Single, Splat
 from opwright.hints.defaults import held
 from opwright.hints.meaning import Meaning, Refusal, marked, meaning
@@ -28,7 +27,7 @@ from opwright.schema.kinds import Alias, Base
 from opwright.schema.model import REQUIRED, Argument
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slot:
     """One schema argument, what its annotation means, and whether it came out of a structure."""
 
@@ -37,7 +36,6 @@ class Slot:
     inside: bool = False
 
 
-@dataclass(slots=True)
 class Flattening:
     """Takes parameters in, one after the other; keeps the arguments that they become.
 
@@ -45,9 +43,10 @@ class Flattening:
     is left out of the schema; the default of a parameter itself is refused.
     """
 
-    slots: list[Slot] = field(default_factory=list)
-    refusals: list[tuple[str, Refusal]] = field(default_factory=list)
-    kw_only: bool = False
+    def __init__(self) -> None:
+        self.slots: list[Slot] = []
+        self.refusals: list[tuple[str, Refusal]] = []
+        self.kw_only = False
 
     def bind(
         self, name: str, argument: str, hint: Hint, default: Default, *, inside: bool = False

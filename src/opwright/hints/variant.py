@@ -6,8 +6,8 @@ Knows how to make the annotations of each out of the one function's.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from opwright.frozen import replace
 from opwright.hints.model import (
     ELLIPSIS,
     MISSING,

@@ -7,9 +7,9 @@ equal the schema's default dropped, keyword-only ones by name. Rules say what a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from opwright.frozen import frozen
 from opwright.schema.kinds import Apply, Base, List, Maybe, Type, rebuilt
 from opwright.schema.literal import Symbol
 from opwright.schema.model import REQUIRED, Argument, Default, Schema
@@ -31,7 +31,7 @@ class Sort(Enum):
     HIDDEN = "hidden"  # `*args` takes what the schema names
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """One difference: an argument of the schema, the parameter that it meets, or both."""
 

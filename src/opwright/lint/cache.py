@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from opwright.frozen import frozen
 from opwright.lint.surveying import EXISTS, ROOT, Later, Surveyed, Wanted, is_root
 from opwright.version import __version__
 
@@ -46,7 +47,7 @@ def answer(question: str) -> Identity:
     return identity(question)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """What a file gave, and what it depends on."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opwright.findings import Diagnostic
+from opwright.frozen import field, frozen
 from opwright.hints.files import no_collection
 from opwright.lint import noqa
 from opwright.lint.catalog import RULES
@@ -35,7 +35,7 @@ FEW = 300
 """So few files are read here: workers would take longer to start."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Report:
     """What one run found: the findings in order, and the files that it read."""
 
@@ -152,7 +152,7 @@ def survey(
     return sorted(done, key=lambda one: order[one.file])
 
 
-@dataclass(frozen=True)
+@frozen
 class _Reading:
     """Reads files in workers, and what has been read before from memory."""
 

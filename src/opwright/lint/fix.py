@@ -8,12 +8,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from opwright.findings import Diagnostic, Edit, Fix, Span
+from opwright.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mended:
     """One file: its text before and after, and how many findings were mended in it."""
 

@@ -9,9 +9,9 @@ import io
 import re
 import tokenize
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from opwright.findings import Diagnostic, Edit, Fix, Severity, Span
+from opwright.frozen import frozen
 
 NOQA = re.compile(
     r"(?P<lead>#|//)\s*noqa(?P<codes>\s*:\s*[a-z]+[0-9]+(?:[\s,]+[a-z]+[0-9]+)*)?", re.IGNORECASE
@@ -22,7 +22,7 @@ OURS_TOO = re.compile(r"noqa[^\n]{0,80}OW\d", re.IGNORECASE)
 """Without a code of ours, comments need not be told from strings: no one reports them as unused."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Silence:
     """One comment: the codes that it silences in its line; no codes silence all.
 

@@ -6,16 +6,16 @@ Knows nothing of files, settings or reports.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 
 from opwright.codes import CODES, Code
 from opwright.findings import Diagnostic, Related, Severity, Span
+from opwright.frozen import frozen, replace
 from opwright.survey.index import Index
 
 Check = Callable[[Index], Iterable[Diagnostic]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Rule:
     """One rule: why it is there, code that breaks it, code that does not, and how it is found.
 
@@ -31,10 +31,10 @@ class Rule:
     """Whether the rule runs unless asked for."""
     fixes: str = ""
     """What `--fix` does about it; empty where nothing can."""
-    row: Code = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "row", CODES[self.code])
+    @property
+    def row(self) -> Code:
+        return CODES[self.code]
 
     @property
     def title(self) -> str:

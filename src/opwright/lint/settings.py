@@ -8,12 +8,12 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import ClassVar
 
 from opwright.findings import Diagnostic, SchemaError, Severity, Span
+from opwright.frozen import field, frozen, replace
 
 EXCLUDED = (
     ".bzr .direnv .eggs .git .hg .ipynb_checkpoints .mypy_cache .nox .pants.d .pyenv .pytest_cache"
@@ -21,16 +21,18 @@ EXCLUDED = (
     " dist node_modules site-packages venv"
 ).split()
 
+_PYDANTIC: Mapping[str, object] = {
+    "extra": "forbid",
+    "strict": False,
+    "alias_generator": lambda name: name.replace("_", "-"),
+}
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Settings:
     """The table `[tool.opwright.lint]`; in TOML each name has hyphens for underscores."""
 
-    __pydantic_config__: ClassVar[Mapping[str, object]] = {
-        "extra": "forbid",
-        "strict": False,
-        "alias_generator": lambda name: name.replace("_", "-"),
-    }
+    __pydantic_config__ = _PYDANTIC
 
     select: tuple[str, ...] = ()
     """Codes or prefixes to report; none means all that are on by default."""
@@ -92,7 +94,7 @@ def _longest(code: str, prefixes: Sequence[str]) -> int:
     return max(fitting, default=-1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Project:
     """Settings and the folder that their paths are relative to."""
 

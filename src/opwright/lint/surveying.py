@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opwright.findings import Diagnostic, SchemaError, Span
+from opwright.frozen import frozen, replace
 from opwright.hints.files import Folders
 from opwright.hints.resolve import Scope, Sources
 from opwright.lint.files import BLOCKS, CALLS, CONFIRMS, REGISTERS, is_python
@@ -20,7 +20,7 @@ from opwright.lint.settings import matches
 from opwright.survey.facts import Fact
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """What of the settings a worker must know."""
 
@@ -32,7 +32,7 @@ class Wanted:
     """Dotted paths that settings add to the ones that register operators."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Surveyed:
     """What one file brought home."""
 
@@ -44,7 +44,7 @@ class Surveyed:
     """What else these facts depend on: paths, and questions about paths."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Later:
     """A file that only calls operators, of these namespaces; empty where that is not plain."""
 

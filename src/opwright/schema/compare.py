@@ -6,11 +6,11 @@ Knows two schemas; nothing of where they were written or of what a difference st
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from opwright.codes import finding
 from opwright.findings import Diagnostic
+from opwright.frozen import replace
 from opwright.schema.kinds import Alias, Base, Maybe, Type, aliases, nodes, plain, rebuilt
 from opwright.schema.letters import lettered
 from opwright.schema.literal import Symbol, literal

@@ -9,10 +9,11 @@ The alias mark sits on the type node, where the grammar puts it, so printing is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from typing_extensions import assert_never
+
+from opwright.frozen import frozen, replace
 
 BASES = frozenset(
     (
@@ -53,7 +54,7 @@ def _sorted(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(names), key=lambda name: (name == "*", len(name), name)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alias:
     """An alias annotation `(before! -> after)`: sets are sorted tuples; `*` is the wildcard.
 
@@ -84,7 +85,7 @@ class Alias:
         return f"({'|'.join(self.before)}{'!' if self.writes else ''}{after})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Base:
     """A named type: `Tensor`, `SymInt`, `ScalarType`, a type variable, a class `__torch__....`."""
 
@@ -95,7 +96,7 @@ class Base:
         return f"{self.name}{self.alias or ''}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Maybe:
     """An optional type, `T?`; optional twice is optional once.
 
@@ -113,7 +114,7 @@ class Maybe:
         return f"{self.of}?"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class List:
     """A list, `T[]`, or with a size, `T[2]` (which torch does not enforce)."""
 
@@ -126,7 +127,7 @@ class List:
         return f"{self.of}[{size}]{self.alias or ''}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Apply:
     """A type with arguments: `Dict(str, Tensor)`, `Union(int, str)`; a tuple has no name."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 
+from opwright.frozen import replace
 from opwright.schema.kinds import Alias, Maybe, Type, aliases, rebuilt
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

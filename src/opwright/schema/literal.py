@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from typing_extensions import assert_never
 
+from opwright.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Symbol:
     """A default that is a bare word: `bfloat16`, `contiguous_format`, `Mean`."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import Enum
 from typing import Literal, NamedTuple, TypeAlias
 
 from opwright.codes import finding
 from opwright.findings import Diagnostic, SchemaError
+from opwright.frozen import frozen, replace
 from opwright.schema.fit import misfit
 from opwright.schema.kinds import APPLIED, BASES, INTEGERS, KEYS, MARKED, depth, plain, rebuilt
 from opwright.schema.kinds import Alias as Alias
@@ -53,7 +53,7 @@ REQUIRED: Literal[Required.REQUIRED] = Required.REQUIRED
 Default: TypeAlias = "Value | Literal[Required.REQUIRED]"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class Argument:
     """One argument of an operator.
 
@@ -91,7 +91,7 @@ class Argument:
         return hash((str(self), self.kw_only))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Return:
     """One result of an operator; the name is what a `NamedTuple` calls it."""
 
@@ -102,7 +102,7 @@ class Return:
         return str(self.type) if self.name is None else f"{self.type} {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Schema:
     """What an operator takes, writes and gives back; `str()` is the canonical form.
 

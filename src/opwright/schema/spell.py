@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from typing_extensions import assert_never
 
+from opwright.frozen import frozen
 from opwright.schema.kinds import Alias, Apply, Base, List, Maybe, Type, aliases, plain
 from opwright.schema.literal import Symbol
 from opwright.schema.model import Argument, Return, Schema
@@ -57,7 +57,7 @@ MOST_ITEMS = 16
 """A longer `T[n]` is spelt as a list: nobody reads a tuple of a hundred."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """One result of a named tuple: its name and annotation."""
 
@@ -65,7 +65,7 @@ class Field:
     annotation: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spelling:
     """A schema as Python says it: names, annotations, and in words what they cannot say."""
 

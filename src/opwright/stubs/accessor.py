@@ -10,9 +10,9 @@ import keyword
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from opwright.findings import Diagnostic, SchemaError, Span
+from opwright.frozen import replace
 from opwright.stubs.operators import Namespace, Operator, Packet
 from opwright.stubs.signature import attribute, parameters, result
 from opwright.stubs.write import WORDS, docstring

@@ -8,17 +8,17 @@ from __future__ import annotations
 import hashlib
 import re
 import sysconfig
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
 from opwright.findings import Diagnostic, SchemaError
+from opwright.frozen import frozen
 
 _VERSION = re.compile(r"^__version__\b[^=\n]*= *['\"]([^'\"]+)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
+@frozen
 class Torch:
     """An installed torch, seen as a folder of sources."""
 

@@ -6,13 +6,13 @@ Knows schemas; nothing of how a stub is written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from opwright.findings import Diagnostic
+from opwright.frozen import field, frozen
 from opwright.schema.model import Schema
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operator:
     """One overload: its schema, what its author says of it, and where that stands.
 
@@ -43,7 +43,7 @@ class Operator:
         return described([self])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unread:
     """An operator that is there, though nobody can say what it takes; why, where that is known."""
 
@@ -51,7 +51,7 @@ class Unread:
     findings: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Packet:
     """All overloads of one name, in the order of their registration; none where all are unread."""
 
@@ -72,7 +72,7 @@ def described(operators: Iterable[Operator]) -> str:
     return "\n\n".join([*words, "\n".join(facts)])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Namespace:
     """`torch.ops.<name>`: its packets, in the order of their names."""
 

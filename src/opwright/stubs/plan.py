@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from opwright.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class Plan:
     """The wanted content of files; None for one that should not be there."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from typing_extensions import assert_never
 
 from opwright.findings import Diagnostic, SchemaError, Span
+from opwright.frozen import field, frozen
 from opwright.hints.lower import Inferred
 from opwright.hints.resolve import Sources
 from opwright.stubs.choices import narrowed
@@ -47,7 +47,7 @@ def declared(paths: Iterable[Path], names: CppNames | None = None) -> Iterator[F
                 yield found
 
 
-@dataclass(frozen=True)
+@frozen
 class _Survey:
     """What one file or folder declares."""
 

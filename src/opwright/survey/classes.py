@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
+from opwright.frozen import frozen, replace
 from opwright.hints.constants import constant
 from opwright.hints.resolve import Definition, External, Scope
 from opwright.schema.model import REQUIRED
@@ -24,7 +24,7 @@ ROLES = {
 """Functions with a meaning of their own; any other is the kernel of a device, `kernel` of all."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Body:
     """A class body that is an operator."""
 

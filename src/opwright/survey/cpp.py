@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 
+from opwright.frozen import field, frozen
 from opwright.survey.cpp_text import Literal, Source
 from opwright.survey.cpp_types import find_signature, read_parameters, read_returns, span_of
 from opwright.survey.facts import (
@@ -39,7 +39,7 @@ KEY = re.compile(r"(?:\w+::)*k?(?P<key>\w+)\s*\Z")
 PARTS_LIMIT = 64  # names of one macro opening another: deeper than any real file
 
 
-@dataclass(frozen=True)
+@frozen
 class CppNames:
     """What no reader of one file can know: the values of macros, the namespaces behind macros."""
 
@@ -47,7 +47,7 @@ class CppNames:
     namespaces: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Header:
     """An included file."""
 
@@ -81,7 +81,7 @@ def read_cpp(
             yield from reader.block(block)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Block:
     """One registration block: its namespace, what its library object is called, where it stands."""
 
@@ -94,7 +94,7 @@ class _Block:
     end: int
 
 
-@dataclass(frozen=True)
+@frozen
 class _Reader:
     source: Source
     file: str

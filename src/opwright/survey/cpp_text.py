@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from opwright.frozen import frozen
 
 TOKEN = re.compile(
     r"""
@@ -30,7 +31,7 @@ CLOSERS = {"(": ")", "[": "]", "{": "}"}
 NOT_NEWLINE = re.compile(r"[^\n]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Literal:
     """A string literal: where it starts and ends with its quotes, and the text between them."""
 
@@ -41,7 +42,7 @@ class Literal:
     exact: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Macro:
     """`#define name body`, with or without parameters."""
 
@@ -50,7 +51,7 @@ class Macro:
     body: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """One C++ file, masked.
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opwright.findings import Span
+from opwright.frozen import frozen
 from opwright.schema.kinds import Apply, Base, List, Maybe, Type
 from opwright.schema.model import REQUIRED, Return
 from opwright.survey.cpp_text import Source
@@ -133,7 +133,7 @@ BEFORE = 600  # characters before a function's name that can belong to its head
 NOT_TYPES = {"return", "new", "delete", "throw", "else", "case", "goto", "co_return", "using"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """Where a function's name and its opening bracket stand."""
 

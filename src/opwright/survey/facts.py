@@ -6,11 +6,11 @@ Knows nothing of syntax trees: every value here can be pickled, cached and sent 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, TypeAlias
 
 from opwright.findings import Diagnostic, Span
+from opwright.frozen import field, frozen
 from opwright.schema.kinds import Type
 from opwright.schema.model import Default, Return
 
@@ -57,7 +57,7 @@ class Kind(str, Enum):
     VARKEYWORDS = "**kwargs"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """One string literal of a text: `start` in the text, and where its first character stands."""
 
@@ -68,7 +68,7 @@ class Piece:
     """Whether each character of the text is one character of the source (no escapes)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """A string put together from literals in a source, which still knows where each came from.
 
@@ -101,7 +101,7 @@ class Text:
         return piece.exact and piece is self.piece(max(end - 1, start))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """One parameter of a function: `type` is None where the source does not say it."""
 
@@ -115,7 +115,7 @@ class Parameter:
     default_span: Span = field(default_factory=Span)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signature:
     """The head of a Python or C++ function; `returns` is None where the source does not say it."""
 
@@ -127,7 +127,7 @@ class Signature:
     shown_returns: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Write:
     """A statement that changes a parameter: how, in the words of the source."""
 
@@ -136,7 +136,7 @@ class Write:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Handed:
     """A parameter handed on to an operator, by position or by keyword."""
 
@@ -147,7 +147,7 @@ class Handed:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Returned:
     """A parameter that comes back as result number `position`, itself or as a view."""
 
@@ -157,7 +157,7 @@ class Returned:
     view: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Body:
     """What the body of a Python function does with its parameters."""
 
@@ -172,7 +172,7 @@ class Body:
     """Whether there is nothing but a docstring, `...`, `pass` or `raise`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Definition:
     """An operator is declared here."""
 
@@ -199,7 +199,7 @@ class Definition:
     """What the annotations cannot mean."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Implementation:
     """A function is registered for an operator here."""
 
@@ -214,7 +214,7 @@ class Implementation:
     guards: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Library:
     """`torch.library.Library(namespace, kind)`; `dropped` where nothing keeps the object alive."""
 
@@ -225,7 +225,7 @@ class Library:
     dropped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """`torch.ops.ns.name(...)`: how many positional arguments and which keywords."""
 

@@ -5,10 +5,10 @@ A table of facts; helpers that are not in it are recognised by what they do (see
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from opwright.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """The parameters of a registering callable, in order, and what they are for."""
 

@@ -5,12 +5,11 @@ A table of facts, as `forms` is for definitions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from opwright.frozen import frozen
 from opwright.survey.facts import Role
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Implementing:
     """How a callable takes operator, function and key: parameters in order, by name."""
 

@@ -6,10 +6,10 @@ Knows facts and schemas; what is wrong with them is for rules to say.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from opwright.findings import Diagnostic, SchemaError
+from opwright.frozen import field, frozen, replace
 from opwright.hints.meaning import marked
 from opwright.schema.kinds import Alias, Type
 from opwright.schema.model import REQUIRED, Argument, Schema
@@ -32,7 +32,7 @@ PREFIX = "f"
 """Stands for the name of a schema text that has none: `(Tensor x) -> Tensor`."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Declared:
     """A definition with the schema that it gives its operator, if one can be made out."""
 
@@ -47,7 +47,7 @@ class Declared:
         return self.definition.text is not None
 
 
-@dataclass(frozen=True)
+@frozen
 class Operator:
     """One operator: where it is declared, implemented and called."""
 
@@ -81,7 +81,7 @@ def alike(one: Schema, other: Schema) -> bool:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class Index:
     """All facts of a code base; what they say of each operator."""
 

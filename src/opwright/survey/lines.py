@@ -9,8 +9,8 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from opwright.frozen import frozen
 from opwright.survey.implementing import HANDLE_METHODS, LIBRARY_METHODS
 
 INTEREST = (
@@ -30,7 +30,7 @@ HANDLES = (".kernel", ".fake", ".backward", ".setup_context", ".vmap", ".autocas
 """The same in a file that uses Opwright."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lines:
     """The lines of a text that are worth a look, in order."""
 

@@ -9,10 +9,10 @@ import ast
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opwright.findings import Diagnostic, SchemaError, Severity, Span
+from opwright.frozen import frozen, replace
 from opwright.hints.files import no_collection
 from opwright.hints.lower import Inferred, lower
 from opwright.hints.model import Function
@@ -40,7 +40,7 @@ Progress = Callable[[int, int], None]
 """Called with how many files are done, and of how many."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Operator:
     """One operator: where and how it is registered, and what its annotations mean.
 
@@ -68,7 +68,7 @@ class Operator:
         return any(f.severity is Severity.ERROR and f.code not in _DOUBTED for f in found)
 
 
-@dataclass(frozen=True)
+@frozen
 class Unreadable:
     """A file that could not be read, and why."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
 from opwright.findings import Span
+from opwright.frozen import frozen, replace
 from opwright.hints.constants import constant
 from opwright.hints.model import Function, Kind
 from opwright.hints.resolve import (
@@ -37,7 +37,7 @@ Mutates: TypeAlias = "tuple[str, ...] | str | None"
 """`mutates_args`: names, a text (only `"unknown"` is right), None where it is not written out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Registration:
     """One operator as its registering call gives it; `{...}` is what only running it tells."""
 
@@ -108,7 +108,7 @@ def _given(node: ast.expr, scope: Scope) -> Meaning:
 # A call of a known form ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Site:
     via: str
     form: Form

@@ -6,9 +6,9 @@ Knows that annotations may be missing: each parameter stands for itself.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from opwright.findings import Severity
+from opwright.frozen import replace
 from opwright.hints.constants import constant
 from opwright.hints.lower import Single, lower
 from opwright.hints.model import MISSING, Function, Hint, Instance, Name, Symbol

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from opwright.findings import Span
+from opwright.frozen import frozen, replace
 from opwright.hints.resolve import Assigned, Binding, Meaning, Scope, Written
 from opwright.hints.resolve import Defined as Bound
 from opwright.survey.implementing import ALIASES
@@ -18,7 +18,7 @@ MOST_ROWS = 200
 """Rows of a literal table that a loop over it is read for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where a fact counts as written: at a helper's outermost call, or where it is."""
 
@@ -29,7 +29,7 @@ class Place:
         return span if self.span is None else self.span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Site:
     """A callable as it is used: called or not, applied to a function or not."""
 

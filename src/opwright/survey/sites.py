@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
 from opwright.findings import Span
+from opwright.frozen import frozen, replace
 from opwright.hints.constants import constant
 from opwright.hints.resolve import Defined as Bound
 from opwright.hints.resolve import Definition, External, Meaning, Scope, Written, parameters
@@ -54,7 +54,7 @@ NO_OPERATORS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Names:
     """Callables that no reader would recognise, by dotted path."""
 
@@ -76,24 +76,22 @@ def read_sites(scope: Scope, names: Names | None = None) -> list[Fact]:
     return _Reader(scope, names or Names()).facts()
 
 
-@dataclass(slots=True)
 class _Reader:
-    scope: Scope
-    names: Names
-    targets: Targets = field(init=False)
-    handles: dict[int, str] = field(default_factory=dict)
-    registering: dict[int, bool] = field(default_factory=dict)
-    parts: dict[int, list[ast.FunctionDef | ast.Call]] = field(default_factory=dict)
-    helpers: frozenset[str] = frozenset()
-    """Functions of this file that register operators: calls of them are looked into."""
-    lines: Lines = field(init=False)
-    inside: set[int] = field(default_factory=set)
-    """Helpers that are being looked into: one that calls itself is not looked into again."""
-    inlined_so_far: int = 0
+    """What is found in one file, and what has been looked into."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, scope: Scope, names: Names) -> None:
+        self.scope = scope
+        self.names = names
         self.targets = Targets(self.operator)
-        self.lines = Lines.of(self.scope.module.text)
+        self.lines = Lines.of(scope.module.text)
+        self.handles: dict[int, str] = {}
+        self.registering: dict[int, bool] = {}
+        self.parts: dict[int, list[ast.FunctionDef | ast.Call]] = {}
+        # Functions of this file that register operators: calls of them are looked into.
+        self.helpers: frozenset[str] = frozenset()
+        # Helpers that are being looked into: one that calls itself is not looked into again.
+        self.inside: set[int] = set()
+        self.inlined_so_far = 0
 
     def facts(self) -> list[Fact]:
         tree = self.scope.node

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import replace
 
+from opwright.frozen import replace
 from opwright.hints.constants import constant
 from opwright.hints.resolve import Scope, Written
 from opwright.survey.facts import Piece, Text

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 
 from opwright.findings import Span
+from opwright.frozen import frozen, replace
 from opwright.hints.model import Function
 from opwright.hints.model import Role as HintRole
 from opwright.hints.resolve import Definition, External, Meaning, Scope, Written
@@ -25,7 +25,7 @@ OperatorOf = Callable[[ast.expr, Scope], str]
 """The operator that a called expression stands for in a scope; empty where it is none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """A function: its head, its body where there is one to read, and its annotated form."""
 

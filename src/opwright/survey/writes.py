@@ -6,10 +6,10 @@ Knows `mutates_args` and `infer_schema`; knows nothing of where operators are re
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import Literal
 
 from opwright.findings import Diagnostic
+from opwright.frozen import replace
 from opwright.hints.constants import constant
 from opwright.hints.lower import lower
 from opwright.hints.model import MISSING, Function

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from opwright.codes import finding
 from opwright.findings import Diagnostic, Related
+from opwright.frozen import replace
 from opwright.lint.places import in_schema
 from opwright.lint.rule import Rule
 from opwright.schema.compare import compare

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opwright.codes import finding
 from opwright.findings import Diagnostic, Edit, Fix, Related, Span
+from opwright.frozen import frozen
 from opwright.lint.places import argument_spans, schema_place
 from opwright.lint.rule import Rule
 from opwright.schema.model import Argument, Schema
@@ -15,7 +15,7 @@ from opwright.survey.facts import UNKNOWN, Body, Handed, Kind, Role, Signature
 from opwright.survey.index import Declared, Index, Operator
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function:
     """A kernel with its schema."""
 
@@ -60,7 +60,7 @@ def _functions(operator: Operator) -> Iterator[tuple[Signature, Body]]:
             yield one.signature, one.body
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """A write of a parameter: the words for it and its place."""
 
