@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
-from typing_extensions import NotRequired, TypedDict, assert_never
+from typing_extensions import NotRequired, TypedDict
 
 from opwright.codes import finding
 from opwright.findings import Diagnostic, SchemaError
+from opwright.never import assert_never
 from opwright.schema.kinds import Alias, Apply, Base, List, Maybe, Type
 from opwright.schema.literal import Symbol, Value
 from opwright.schema.model import REQUIRED, Argument, Return, Schema

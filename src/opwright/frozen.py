@@ -9,7 +9,7 @@ own names. To everyone else the classes are dataclasses: `dataclasses.fields`, `
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from types import CellType, FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -55,9 +55,13 @@ class _Field:
         return self.default is _NOT_GIVEN and not self.made
 
 
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a frozen value by their names."""
+    return {name: getattr(value, name) for name in value.__match_args__}
+
+
 def _replaced(value: Any, /, **changes: Any) -> Any:
-    kept = {name: getattr(value, name) for name in value.__match_args__}
-    return type(value)(**kept | changes)
+    return type(value)(**fields_of(value) | changes)
 
 
 # Type checkers know these two of `dataclasses`, and check every name that is replaced.
@@ -101,9 +105,8 @@ def frozen(cls: type[T]) -> type[T]:
     }
     build: Any = type(cls)
     made = build(cls.__name__, cls.__bases__, _SHARED | own | given)
-    for method in _methods(made, fields):
-        if method.__name__ not in own:
-            setattr(made, method.__name__, method)
+    if "__init__" not in own:
+        made.__init__ = _start(made, fields)
     return made  # type: ignore[no-any-return]
 
 
@@ -126,6 +129,25 @@ def _refuse(self: object, name: str, value: object = None) -> NoReturn:
     from dataclasses import FrozenInstanceError
 
     raise FrozenInstanceError(f"{type(self).__qualname__} is frozen: {name!r} cannot be changed")
+
+
+def _equal(self: Any, other: object) -> bool:
+    _learn_to_compare(type(self))
+    return bool(self == other)
+
+
+def _hash(self: Any) -> int:
+    _learn_to_compare(type(self))
+    return hash(self)
+
+
+def _learn_to_compare(cls: Any) -> None:
+    """Give a class its own `__eq__` and `__hash__`, now that a value is compared: few ever are."""
+    home = next(each for each in cls.__mro__ if "__frozen_fields__" in vars(each))
+    compared = tuple(name for name, field in home.__frozen_fields__.items() if field.compare)
+    for pattern in _comparing(len(compared)):
+        if vars(home)[pattern.__name__] in (_equal, _hash):
+            setattr(home, pattern.__name__, _copied(pattern, home, compared))
 
 
 def _state(self: Any) -> list[object]:
@@ -160,6 +182,8 @@ def _told(field: _Field) -> dict[str, Any]:
 
 _SHARED = {
     "__repr__": _repr,
+    "__eq__": _equal,
+    "__hash__": _hash,
     "__setattr__": _refuse,
     "__delattr__": _refuse,
     "__getstate__": _state,
@@ -171,17 +195,14 @@ _SHARED = {
 # What each class has of its own --------------------------------------------------------------
 
 
-def _methods(made: Any, fields: Mapping[str, _Field]) -> Iterator[FunctionType]:
-    """The methods of a class: each from the pattern for as many fields."""
+def _start(made: Any, fields: Mapping[str, _Field]) -> FunctionType:
+    """The `__init__` of a class."""
     factories = tuple(number for number, field in enumerate(fields.values()) if field.made)
     pattern = _init(len(fields), factories, hasattr(made, "__post_init__"))
     start = _copied(pattern, made, tuple(fields), _cells(made, fields))
     start.__defaults__ = _defaults(made, fields)
     start.__annotations__ = {name: field.hint for name, field in fields.items()}
-    yield start
-    compared = tuple(name for name, field in fields.items() if field.compare)
-    for pattern in _comparing(len(compared)):
-        yield _copied(pattern, made, compared)
+    return start
 
 
 def _defaults(made: type, fields: Mapping[str, _Field]) -> tuple[Any, ...]:
@@ -226,15 +247,14 @@ def _init(count: int, factories: tuple[int, ...], checked: bool) -> FunctionType
         for number, name in enumerate(names)
     ]
     sets = [f"_set{name}(self, {value})" for name, value in zip(names, values, strict=True)]
-    around = ", ".join(f"_set{name}, _make{name}" for name in names)
-    body = "\n  ".join([*sets, "self.__post_init__()" if checked else "pass"])
+    around = [f"_set{name}" for name in names] + [f"_make_{number}" for number in factories]
     text = f"""
-def around(_not_given, {around}):
- def __init__({", ".join(["self", *names])}):
-  {body}
- return __init__
+def around({", ".join(["_not_given", *around])}):
+  def __init__({", ".join(["self", *names])}):
+    {"; ".join([*sets, "self.__post_init__()" if checked else "pass"])}
+  return __init__
 """
-    init: FunctionType = _functions(text)["around"](*[None] * (2 * count + 1))
+    init: FunctionType = _functions(text)["around"](None, *around)
     return init
 
 

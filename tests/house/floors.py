@@ -12,7 +12,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 # Names in one row are neighbours: they may not import each other. `opwright` itself is the face.
 FLOORS = (
-    ("frozen",),
+    ("frozen", "never"),
     ("_compat", "findings", "marks", "version"),
     ("codes",),
     ("schema",),
@@ -27,7 +27,7 @@ FLOORS = (
 )
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 TORCH_FLOOR = "ops"
-STDLIB_FLOORS = ("frozen", "findings", "marks", "codes", "schema")
+STDLIB_FLOORS = ("frozen", "never", "findings", "marks", "codes", "schema")
 ALLOWED_THERE = {"opwright", "typing_extensions"}
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from opwright.codes import CODES
-from opwright.lint.catalog import RULES
+from opwright.lint import rules
+from opwright.lint.catalog import MODULES, RULES
 from opwright.lint.engine import lint
 from opwright.lint.settings import Project, Settings
 
@@ -41,6 +45,25 @@ def test_a_rule_that_is_off_says_nothing_unasked(code: str, tmp_path: Path) -> N
 def test_every_rule_is_in_the_table_of_codes() -> None:
     assert RULES
     assert set(RULES) <= set(CODES)
+
+
+def test_the_catalog_names_every_module_and_the_codes_of_its_rules() -> None:
+    names = {file.stem for file in Path(rules.__path__[0]).glob("[a-z]*.py")}
+    assert names == {*MODULES}
+    modules = {name: importlib.import_module(f"{rules.__name__}.{name}") for name in names}
+    codes = {name: " ".join(rule.code for rule in m.RULES) for name, m in modules.items()}
+    assert codes == MODULES
+
+
+def test_a_rule_is_loaded_when_it_is_asked_for() -> None:
+    modules = [f"{rules.__name__}.{name}" for name in MODULES]
+    code = (
+        "import sys; from opwright.lint.catalog import RULES; list(RULES), RULES.get('OW900');"
+        f"loaded = lambda: [name for name in {modules} if name in sys.modules];"
+        "print(loaded(), RULES['OW501'].code, loaded())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"[] OW501 ['{rules.__name__}.library_dropped']\n"
 
 
 @pytest.mark.parametrize("code", RULES)

@@ -47,6 +47,7 @@ STUBS = [
     ("f(__torch__.torch.classes.a.B x, Storage s, NoneType n) -> Tensor", "def f(x: torch.ScriptObject, s: torch.UntypedStorage, n: None) -> Tensor: ...", ["that 'x' is `__torch__.torch.classes.a.B`", "that 's' is `Storage`", "that 'n' is `NoneType`"]),
     ("f(int[0] x, int[40] y) -> Tensor", "def f(x: list[Const[int]], y: list[Const[int]]) -> Tensor: ...", ["that 'x' is `int[0]`", "that 'y' is `int[40]`"]),
     ("f(int from, int from_, ...) -> ...", "def f(from__: Const[int], from_: Const[int], *args: Any) -> Any: ...", ["the name 'from', a keyword of Python", "`...` among the returns", "`...` among the arguments", "an operator that returns nothing and writes nothing"]),
+    ("f(int args, int args_, ...) -> Tensor", "def f(args: Const[int], args_: Const[int], *args__: Any) -> Tensor: ...", ["`...` among the arguments"]),
     ("f(Tensor x) -> (Tensor _y, int n)", "def f(x: Tensor) -> tuple[Tensor, Const[int]]: ...", ["the names of some returns"]),
     ("f(Tensor x) -> (Tensor n, int n)", "def f(x: Tensor) -> tuple[Tensor, Const[int]]: ...", ["the names of some returns"]),
     ("f(SymInt[1] d=[-2, -1]) -> Tensor", "def f(d: tuple[int] = (-2, -1)) -> Tensor: ...", ["the default of `SymInt[1] d=[-2, -1]`"]),

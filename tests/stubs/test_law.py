@@ -31,6 +31,7 @@ SCHEMAS = (
     "f(Tensor x, *, Tensor from, Tensor from_, int lambda=1) -> ()",
     "f(Dict(str, Tensor) d, (int, Tensor) p, Union(int, str) u, t x, Any y, Storage s) -> t",
     "f(Tensor x, ...) -> ...",
+    "f(Tensor args, ...) -> Tensor",
     "f(...) -> (Tensor, ...)",
     "f(Tensor x) -> (Tensor values, SymInt n)",
     "f(Tensor x) -> Tensor?",

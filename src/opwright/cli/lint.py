@@ -6,20 +6,22 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from opwright.cli.exits import Exit
-from opwright.cli.explain import tell
 from opwright.cli.progress import Bar
 from opwright.codes import CODES
 from opwright.findings import Diagnostic, SchemaError, Severity
 from opwright.frozen import frozen
-from opwright.lint import baseline, fix
 from opwright.lint.engine import Report, judged, lint, settled
 from opwright.lint.home import default_folder
 from opwright.lint.settings import Project, changed, find_project
 from opwright.survey.index import Index
+
+if TYPE_CHECKING:
+    from opwright.lint.fix import Mended
 
 FORMATS = ("text", "concise", "json", "github", "sarif", "junit")
 ROUNDS = 10
@@ -105,6 +107,8 @@ def command(
     [tool.opwright.lint] of the nearest pyproject.toml.
     """
     if explain:
+        from opwright.cli.explain import tell
+
         tell(explain)
         return Exit.CLEAN
     work = _Work(paths or (".",), stdin_filename, None if no_cache else default_folder())
@@ -169,6 +173,8 @@ def _news(findings: Sequence[Diagnostic], project: Project) -> list[Diagnostic]:
     file = project.settings.baseline
     if not file:
         return list(findings)
+    from opwright.lint import baseline
+
     return list(baseline.unknown(findings, baseline.read(project.root / file), project.relative))
 
 
@@ -217,6 +223,8 @@ def _statistics(findings: Sequence[Diagnostic]) -> str:
 def _write_baseline(report: Report, project: Project) -> Exit:
     if not project.settings.baseline:
         raise click.UsageError("name the file: `--baseline FILE --write-baseline`")
+    from opwright.lint import baseline
+
     path = project.root / project.settings.baseline
     count = baseline.write(path, report.findings, project.relative)
     print(f"{count} findings written to {_shown_path(str(path))}")
@@ -262,7 +270,9 @@ def _mend(work: _Work, project: Project, options: Options, report: Report) -> Ex
     return _tell(_news(report.findings, project), options, project)
 
 
-def _mended(work: _Work, report: Report, options: Options) -> dict[str, fix.Mended]:
+def _mended(work: _Work, report: Report, options: Options) -> dict[str, Mended]:
+    from opwright.lint import fix
+
     chosen = fix.fixes(report.findings, unsafe=options.unsafe)
     return fix.mend(chosen, lambda file: _text(work, file))
 
@@ -272,7 +282,7 @@ def _text(work: _Work, file: str) -> str:
     return data.decode()
 
 
-def _write(work: _Work, changes: Mapping[str, fix.Mended]) -> None:
+def _write(work: _Work, changes: Mapping[str, Mended]) -> None:
     texts = dict(work.texts)
     for file, mended in changes.items():
         if file in texts:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from opwright.findings import Diagnostic, Severity
+from opwright.frozen import fields_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,6 +35,8 @@ def console() -> Console:
 
 def print_json(value: object) -> None:
     """One JSON document, for programs and people alike."""
+    import json
+
     print(json.dumps(value, indent=2, ensure_ascii=False))
 
 
@@ -58,14 +59,14 @@ def record(finding: Diagnostic) -> dict[str, object]:
         "message": finding.message,
         **({"hint": finding.hint} if finding.hint else {}),
         **({"excerpt": finding.excerpt} if finding.excerpt else {}),
-        **{key: value for key, value in asdict(finding.span).items() if value},
+        **{key: value for key, value in fields_of(finding.span).items() if value},
         **({"related": [_related(finding)]} if finding.related else {}),
     }
 
 
 def _related(finding: Diagnostic) -> list[dict[str, object]]:
     return [
-        {"message": other.message, **{k: v for k, v in asdict(other.span).items() if v}}
+        {"message": other.message, **{k: v for k, v in fields_of(other.span).items() if v}}
         for other in finding.related
     ]
 

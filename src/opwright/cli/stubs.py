@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from typing_extensions import assert_never
 
 from opwright.cli import show
 from opwright.cli.answers import imported
 from opwright.cli.exits import Exit, verdict
 from opwright.findings import Diagnostic, SchemaError, Severity
 from opwright.frozen import frozen
+from opwright.never import assert_never
 from opwright.stubs.accessor import accessor, without
 from opwright.stubs.installed import find_torch, site_packages
 from opwright.stubs.operators import Namespace, Operator, Unread, gather

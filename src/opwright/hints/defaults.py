@@ -5,10 +5,7 @@ Knows types and codecs; which values torch reads back is known to `schema.fit`.
 
 from __future__ import annotations
 
-import json
 import math
-
-from typing_extensions import assert_never
 
 from opwright.hints.codec import (
     AsIs,
@@ -31,6 +28,7 @@ from opwright.hints.model import (
     Unknown,
     written,
 )
+from opwright.never import assert_never
 from opwright.schema.fit import DTYPE_ALIASES, NONE_ALONE, misfit
 from opwright.schema.kinds import Base, List, Maybe, Type
 from opwright.schema.literal import Symbol as Word
@@ -191,6 +189,8 @@ def _json(default: Default) -> Value | Refusal:
     except TypeError:
         hint = "give it `| None` with `None`, and make the object in the body"
         return Refusal("OW107", f"no schema can hold the default {written(default)}", hint)
+    import json  # a default of `Json` is rare
+
     return json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
 
 

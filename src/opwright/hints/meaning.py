@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from typing_extensions import assert_never
-
 from opwright.frozen import frozen, replace
 from opwright.hints.advice import instead
 from opwright.hints.codec import (
@@ -40,6 +38,7 @@ from opwright.hints.model import (
     parts,
     union,
 )
+from opwright.never import assert_never
 from opwright.schema.kinds import Alias, Apply, Base, List, Maybe, Type
 
 

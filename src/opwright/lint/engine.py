@@ -91,7 +91,9 @@ def wanted(project: Project) -> Wanted:
 
 
 def judged(index: Index, project: Project) -> Iterator[Diagnostic]:
-    """What the rules that are switched on say."""
+    """What the rules that are switched on say; they say nothing of no facts."""
+    if not index.facts:
+        return
     for code, rule in RULES.items():
         if runs(code, project.settings):
             yield from rule.check(index)

@@ -6,13 +6,16 @@ Knows nothing of files, settings or reports.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 from opwright.codes import CODES, Code
 from opwright.findings import Diagnostic, Related, Severity, Span
 from opwright.frozen import frozen, replace
-from opwright.survey.index import Index
 
-Check = Callable[[Index], Iterable[Diagnostic]]
+if TYPE_CHECKING:
+    from opwright.survey.index import Index
+
+Check: TypeAlias = "Callable[[Index], Iterable[Diagnostic]]"
 
 
 @frozen

@@ -8,12 +8,11 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from opwright.findings import Diagnostic, SchemaError, Severity, Span
-from opwright.frozen import field, frozen, replace
+from opwright.frozen import field, fields_of, frozen, replace
 
 EXCLUDED = (
     ".bzr .direnv .eggs .git .hg .ipynb_checkpoints .mypy_cache .nox .pants.d .pyenv .pytest_cache"
@@ -161,7 +160,7 @@ def read_settings(table: Mapping[str, object], file: str = "") -> Settings:
 
 
 def _refusal(kind: str, where: tuple[int | str, ...], message: str, file: str) -> Diagnostic:
-    known = [item.name.replace("_", "-") for item in fields(Settings)]
+    known = [name.replace("_", "-") for name in fields_of(Settings())]
     name = ".".join(map(str, where))
     if kind != "unexpected_keyword_argument":
         said = f"[tool.opwright.lint] {name}: {message[:1].lower()}{message[1:]}"

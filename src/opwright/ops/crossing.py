@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import torch
-from typing_extensions import assert_never
 
 from opwright.hints.codec import (
     AsIs,
@@ -23,6 +22,7 @@ from opwright.hints.codec import (
     OneOf,
     OpaqueObject,
 )
+from opwright.never import assert_never
 
 Change: TypeAlias = Callable[[Any], Any]
 

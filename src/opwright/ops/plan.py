@@ -9,10 +9,9 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from typing_extensions import assert_never
-
 from opwright.hints.codec import AS_IS, Binding, Codec, Gives, Result, Results, Single, Splat
 from opwright.hints.model import StructureKind
+from opwright.never import assert_never
 from opwright.schema.kinds import Base, List, Maybe, Type
 from opwright.schema.model import Argument, Schema
 

@@ -18,10 +18,9 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator
 
-from typing_extensions import assert_never
-
 from opwright.hints.codec import AS_IS, Binding, Gives, Single, Splat
 from opwright.hints.model import Structure, StructureKind
+from opwright.never import assert_never
 from opwright.ops.direct import OR_OFF, Direct, direct
 from opwright.ops.plan import Leaf, Plan, sees_tensors
 from opwright.ops.private import MODE_FLAG

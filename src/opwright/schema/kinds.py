@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from typing_extensions import assert_never
-
 from opwright.frozen import frozen, replace
+from opwright.never import assert_never
 
 BASES = frozenset(
     (

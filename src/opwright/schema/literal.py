@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from typing_extensions import assert_never
-
 from opwright.frozen import frozen
+from opwright.never import assert_never
 
 
 @frozen

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from opwright.schema.literal import Symbol, Value
 from opwright.schema.model import REQUIRED, Argument, Schema
-from opwright.schema.spell import Spelling, spell
+from opwright.schema.spell import Spelling, name_of_rest, spell
 
 HOMES = {
     "Aliases": "opwright",
@@ -45,7 +45,8 @@ def signature(schema: Schema) -> inspect.Signature:
     parameters = [*_parameters(schema, spelling)]
     keyword_only = [p for p in parameters if p.kind is _KEYWORD]
     positional = [p for p in parameters if p.kind is not _KEYWORD]
-    rest = [inspect.Parameter("args", _REST, annotation="Any")] if schema.varargs else []
+    called = name_of_rest(spelling.names)
+    rest = [inspect.Parameter(called, _REST, annotation="Any")] if schema.varargs else []
     return inspect.Signature(
         [*positional, *rest, *keyword_only], return_annotation=spelling.returns
     )
@@ -115,7 +116,13 @@ def _parameter_texts(schema: Schema, spelling: Spelling) -> str:
             else f" = {_default_text(argument.default, annotation)}"
         )
         texts[argument.kw_only].append(f"{name}: {annotation}{default}")
-    star = ["*args: Any"] if schema.varargs else ["*"] if texts[True] else []
+    star = (
+        [f"*{name_of_rest(spelling.names)}: Any"]
+        if schema.varargs
+        else ["*"]
+        if texts[True]
+        else []
+    )
     return ", ".join([*texts[False], *star, *texts[True]])
 
 

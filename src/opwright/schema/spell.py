@@ -6,12 +6,11 @@ Knows the table of meanings backwards; torch is not needed.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from typing_extensions import assert_never
-
 from opwright.frozen import frozen
+from opwright.never import assert_never
 from opwright.schema.kinds import Alias, Apply, Base, List, Maybe, Type, aliases, plain
 from opwright.schema.literal import Symbol
 from opwright.schema.model import Argument, Return, Schema
@@ -74,6 +73,18 @@ class Spelling:
     returns: str
     fields: tuple[Field, ...] = ()
     losses: tuple[str, ...] = ()
+
+
+def name_of_rest(names: Iterable[str]) -> str:
+    """What the arguments of `...` are called beside these: `args`, or a name like it.
+
+    >>> name_of_rest(["x"]), name_of_rest(["args", "args_"])
+    ('args', 'args__')
+    """
+    name, taken = "args", {*names}
+    while name in taken:
+        name += "_"
+    return name
 
 
 def annotation(kind: Type) -> str:

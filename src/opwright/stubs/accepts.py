@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from typing_extensions import assert_never
-
+from opwright.never import assert_never
 from opwright.schema.kinds import Apply, Base, List, Maybe, Type
 from opwright.schema.spell import INFERRED, LOST
 

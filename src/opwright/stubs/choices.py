@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from typing_extensions import assert_never
-
 from opwright.hints.codec import (
     AsIs,
     Binding,
@@ -24,6 +22,7 @@ from opwright.hints.codec import (
     Splat,
 )
 from opwright.hints.model import written
+from opwright.never import assert_never
 
 
 def narrowed(bindings: Iterable[Binding]) -> Iterator[tuple[str, str]]:

@@ -10,12 +10,11 @@ import json
 import keyword
 from collections.abc import Iterator
 
-from typing_extensions import assert_never
-
+from opwright.never import assert_never
 from opwright.schema.kinds import Base, List, Maybe, Type
 from opwright.schema.literal import Symbol, Value
 from opwright.schema.model import REQUIRED, Argument, Schema
-from opwright.schema.spell import reworded
+from opwright.schema.spell import name_of_rest, reworded
 from opwright.stubs.accepts import gives, plain, takes
 from opwright.stubs.operators import Operator
 
@@ -38,13 +37,14 @@ def parameters(operator: Operator) -> str:
 
 def _parameters(operator: Operator) -> Iterator[str]:
     schema = operator.schema
-    star = "*args: Any" if schema.varargs else "*"
+    names = [_name(argument, schema) for argument in schema.arguments]
+    star = f"*{name_of_rest(names)}: Any" if schema.varargs else "*"
     starred = False
-    for argument in schema.arguments:
+    for name, argument in zip(names, schema.arguments, strict=True):
         if argument.kw_only and not starred:
             starred = True
             yield star
-        yield f"{_name(argument, schema)}: {_annotated(argument, operator)}"
+        yield f"{name}: {_annotated(argument, operator)}"
     if schema.varargs and not starred:
         yield star
 

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from typing_extensions import assert_never
-
 from opwright.findings import Diagnostic, SchemaError, Span
 from opwright.frozen import field, frozen
 from opwright.hints.lower import Inferred
 from opwright.hints.resolve import Sources
+from opwright.never import assert_never
 from opwright.stubs.choices import narrowed
 from opwright.stubs.operators import Operator, Unread
 from opwright.survey.cpp import MARK, CppNames, read_cpp

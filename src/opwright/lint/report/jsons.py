@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 
 from opwright.findings import Diagnostic, Fix, Span
+from opwright.frozen import fields_of
 
 
 def as_json(findings: Sequence[Diagnostic], paths: Callable[[str], str]) -> str:
@@ -34,7 +34,7 @@ def _record(found: Diagnostic, paths: Callable[[str], str]) -> dict[str, object]
 
 
 def _place(span: Span, paths: Callable[[str], str]) -> dict[str, object]:
-    known = {name: value for name, value in asdict(span).items() if value}
+    known = {name: value for name, value in fields_of(span).items() if value}
     return known | ({"file": paths(span.file)} if span.file else {})
 
 
