@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.torch,
     pytest.mark.filterwarnings("ignore:Sparse:UserWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:`torch.jit:FutureWarning"),  # torch 2.14's own, in duals
 ]
 
 PROFILE = settings(
