@@ -25,6 +25,8 @@ pytestmark = [
 ]
 
 NS = "opwright_register"
+TAGGED = hasattr(torch.Tag, "out")
+GIVEN_BACK = "Tensor(a!)" if TAGGED else "()"
 BACKENDS = ("eager", "aot_eager", "inductor")
 
 
@@ -70,7 +72,7 @@ OPS: list[tuple[str, Any, Any, Any, str]] = [
         "(Tensor x, Tensor? shift=None, float by=2.0) -> Tensor",
     ),
     ("scale_", scale_, None, mutable, "(Tensor(a!) x, float by=2.0) -> ()"),
-    ("double_out", double_out, None, out, "(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"),
+    ("double_out", double_out, None, out, f"(Tensor x, *, Tensor(a!) out) -> {GIVEN_BACK}"),
 ]  # fmt: skip
 
 
@@ -85,7 +87,8 @@ def test_same_numbers_by_handle_by_name_and_compiled(
     x = torch.randn(3, 4)
     expected = use(f)(x)
     torch_name = getattr(getattr(torch.ops, NS), name)
-    for called in (handle, torch_name, torch_name.default):
+    by_name = () if schema.endswith("()") and use is out else (torch_name, torch_name.default)
+    for called in (handle, *by_name):  # where a schema gives nothing back, the handle alone does
         for _ in range(3):
             torch.testing.assert_close(use(called)(x), expected, rtol=0, atol=0)
     for backend in BACKENDS:
@@ -173,8 +176,8 @@ def test_several_outs_are_given_together() -> None:
     f = ow.op(f"{NS}::moments")(moments)
     assert f.out is not None
     assert str(f.out.schema) == (
-        f"{NS}::moments.out(Tensor x, *, Tensor(a!) mean, Tensor(b!) square) "
-        "-> (Tensor(a!), Tensor(b!))"
+        f"{NS}::moments.out(Tensor x, *, Tensor(a!) mean, Tensor(b!) square) -> "
+        f"{'(Tensor(a!), Tensor(b!))' if TAGGED else '()'}"
     )
     x, mean, square = torch.randn(4, 2), torch.empty(2), torch.empty(2)
     assert all(map(torch.equal, f(x), moments(x)))
@@ -258,6 +261,7 @@ def test_without_tags_the_handle_gives_the_argument_back(monkeypatch: pytest.Mon
         assert set(torch.library.opcheck(overload, (x,), kwargs).values()) == {"SUCCESS"}
 
 
+@pytest.mark.skipif(not TAGGED, reason="torch has no such tags before 2.13")
 def test_with_tags_the_operator_gives_the_argument_back() -> None:
     @ow.op(f"{NS}::double_")
     def double_(x: Mutable[Tensor]) -> Mutable[Tensor]:

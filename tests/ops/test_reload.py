@@ -156,7 +156,9 @@ def test_a_name_that_a_library_defined_is_not_taken() -> None:
     (found,) = refused.value.findings
     assert found.code == "OW511"
     line = test_a_name_that_a_library_defined_is_not_taken.__code__.co_firstlineno + 1
-    assert f"which {__file__}:{line} registered first" in found.message
+    where = private.registered_at(f"{NS}::taken")  # None before torch 2.13, which keeps no place
+    assert where in (f"{__file__}:{line}", None)
+    assert f"which {where or 'somebody'} registered first" in found.message
     library._destroy()
     assert ow.op(f"{NS}::taken")(taken)(torch.zeros(1)).item() == 1.0
 

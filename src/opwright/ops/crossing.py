@@ -71,7 +71,7 @@ def crossing(codec: Codec, what: str) -> Crossing:
             return _sequence(codec, what)
         case OneOf(values):
             allowed = frozenset(values)
-            return Crossing(_one_of(allowed, values, what), None, (("choices", allowed),))
+            return Crossing(_one_of(values, what), None, (("choices", allowed),))
         case EnumMember():
             return _enum(codec, what)
         case JsonText():
@@ -117,11 +117,11 @@ def _unpacked(item: Change | None, whole: Change | None) -> Change | None:
     return lambda value: whole([item(one) for one in value])
 
 
-def _one_of(allowed: frozenset[object], values: tuple[object, ...], what: str) -> Change:
-    kinds = frozenset(type(value) for value in values)
+def _one_of(values: tuple[object, ...], what: str) -> Change:
+    kinds = tuple({type(value) for value in values})
 
     def pack(value: Any) -> Any:
-        if type(value) not in kinds or value not in allowed:
+        if type(value) not in kinds or value not in values:  # Dynamo of 2.8 reads tuples only
             choices = ", ".join(map(repr, values))
             raise BadCall(f"{what} takes one of {choices}, not {value!r}")
         return value
@@ -143,6 +143,8 @@ def _enum(codec: EnumMember, what: str) -> Crossing:
         return Crossing(name, members.__getitem__, (("enum", enum),))
 
     def value_of(value: Any) -> Any:
+        if isinstance(value, enum):  # Dynamo of 2.8 makes no members
+            return value.value
         try:
             return enum(value).value
         except ValueError:
