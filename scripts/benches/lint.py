@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from benches import Plus, Row, Times
+from benches.fresh import BARE, opwright, python, run
 
 CORPORA = Path(__file__).resolve().parents[2] / ".corpora"
-PROGRAM = "import sys; from opwright.cli import main; main({!r})"
+RUFF = "check --isolated --no-cache --exit-zero --quiet"
 ONE_FILE = """import torch
 lib = torch.library.Library("mylib", "FRAGMENT")
 lib.define("zero_(Tensor(a!) x) -> ()")
@@ -22,19 +22,10 @@ lib.impl("zero_", lambda x: x.zero_(), "CPU")
 def rows() -> Iterator[Row]:
     file = Path(tempfile.mkdtemp()) / "ops.py"
     file.write_text(ONE_FILE)
-    lint = ["lint", str(file), "--isolated", "--no-cache"]
-    bare = _run([sys.executable, "-c", "pass"])
-    yield Row("lint of one file", "python -c pass", _opwright(*lint), bare, Plus(0.120))
+    ours = opwright("lint", str(file), "--isolated", "--no-cache")
+    yield Row("lint of one file", BARE, ours, python("pass"), Plus(0.120))
     if CORPORA.is_dir():
         tree = str(CORPORA)
-        ours = _opwright("lint", tree, "--isolated", "--no-cache", "--format", "concise")
-        ruff = _run([sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "-q", tree])
+        ours = opwright("lint", tree, "--isolated", "--no-cache", "--format", "concise")
+        ruff = run(sys.executable, "-m", "ruff", *RUFF.split(), tree)
         yield Row("lint of all corpora", "ruff check --no-cache", ours, ruff, Times(1.0))
-
-
-def _opwright(*arguments: str) -> Callable[[], object]:
-    return _run([sys.executable, "-c", PROGRAM.format(list(arguments))])
-
-
-def _run(line: list[str]) -> Callable[[], object]:
-    return lambda: subprocess.run(line, check=False, stdout=subprocess.DEVNULL)

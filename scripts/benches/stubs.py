@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from benches import Row, Times
+from benches.fresh import python
 
 STUBS = """
 from opwright.ops.registered import registered
@@ -21,11 +20,7 @@ def rows() -> Iterator[Row]:
     yield Row(
         "import torch, then stubs for all of its operators",
         "import torch",
-        _run(f"import torch{STUBS}"),
-        _run("import torch"),
+        python(f"import torch{STUBS}"),
+        python("import torch"),
         Times(2),
     )
-
-
-def _run(code: str) -> Callable[[], object]:
-    return lambda: subprocess.run([sys.executable, "-c", code], check=True)

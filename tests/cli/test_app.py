@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import resource
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from cli.program import PROGRAM, run
 from opwright import __version__
+from opwright.cli import LOADED
 from opwright.cli.app import COMMANDS, main
 from opwright.cli.exits import Exit
 
@@ -90,46 +92,78 @@ def test_the_exit_codes_are_a_promise() -> None:
     }
 
 
-HEAVY = ("torch", "pydantic", "rich", "typing_inspect")
+# What no command loads where nobody asks for it: most of a start is what is loaded.
+HEAVY = (
+    "torch pydantic rich typing_inspect typing_extensions dataclasses json multiprocessing"
+    " concurrent.futures pickle opwright.hints.live opwright.exchange"
+).split()
+LINTER = "opwright.lint.engine opwright.lint.settings opwright.survey.sites"
+# And what each does without besides.
+WITHOUT = {
+    "--version": "difflib opwright.findings opwright.frozen",
+    "--help": "difflib opwright.findings opwright.frozen",
+    "explain": "difflib opwright.schema opwright.lint",
+    "explain OW501": f"{LINTER} opwright.lint.rules.no_fake",
+    "schema f()->()": "opwright.hints opwright.lint opwright.schema.compare opwright.schema.spell",
+    "infer ops.py": f"{LINTER} opwright.survey.cpp",
+    "lint ops.py --isolated --no-cache": (
+        "opwright.cli.explain opwright.cli.show opwright.cli.progress opwright.lint.baseline"
+        " opwright.lint.cache opwright.lint.fix opwright.lint.report.sarif opwright.survey.cpp"
+    ),
+    "lint empty.py --isolated": f"{LINTER.split()[-1]} opwright.lint.rules.no_fake",
+}
 
 
-def _loaded(*arguments: str) -> set[str]:
+def _loaded(*arguments: str, cwd: Path | None = None) -> set[str]:
     code = (
         "import sys; from opwright.cli import main; main(sys.argv[1:]);"
         "print(*sys.modules, file=sys.stderr)"
     )
     line = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(line, capture_output=True, text=True, check=True)
-    return set(done.stderr.split())
+    done = subprocess.run(line, capture_output=True, text=True, check=True, cwd=cwd)
+    return set(done.stderr.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["explain"]], ids=" ".join)
-def test_starting_in_a_pipe_loads_nothing_heavy(arguments: list[str]) -> None:
-    loaded = _loaded(*arguments)
-    assert "opwright.cli.app" in loaded
-    assert loaded.isdisjoint(HEAVY)
-
-
-def test_a_heavy_module_would_be_seen() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", "import rich, sys; print(*sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
+@pytest.mark.parametrize("line", WITHOUT)
+def test_a_command_in_a_pipe_loads_nothing_that_it_does_without(line: str, tmp_path: Path) -> None:
+    (tmp_path / "empty.py").write_text("")
+    (tmp_path / "ops.py").write_text(
+        "import torch\ntorch.library.define('a::f', '(Tensor x) -> Tensor')\n"
     )
-    assert not set(done.stdout.split()).isdisjoint(HEAVY)
+    loaded = _loaded(*line.split(" ", 3), cwd=tmp_path)
+    assert "opwright.cli.app" in loaded
+    assert loaded.isdisjoint([*HEAVY, *WITHOUT[line].split()])
 
 
-def _cost(*line: str) -> float:
-    """Processor time of a run, in seconds: what others do meanwhile hardly counts."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(line, capture_output=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def test_there_are_such_modules() -> None:
+    """A name that is misspelt would never be loaded."""
+    names = {name for names in (HEAVY, *map(str.split, WITHOUT.values())) for name in names}
+    assert [name for name in names if name != "torch" and find_spec(name) is None] == []
 
 
-def test_starting_is_quick() -> None:
-    """Budget: 100 ms more than Python itself; the best of some tries, as others may be busy."""
-    bare = min(_cost(sys.executable, "-c", "pass") for _ in range(8))
-    ours = min(_cost(*PROGRAM, "--version") for _ in range(8))
-    assert bare < ours < bare + 0.100
+USES = {
+    "explain --json": "json",
+    "explain OW504": "opwright.lint.rules.no_fake",
+    "lint . --format json": "json",
+    "infer .": "opwright.survey.operators",
+    "lint .": "opwright.survey.sites",
+    "explan OW501": "difflib",
+}
+
+
+@pytest.mark.parametrize("line", USES)
+def test_what_a_command_loads_is_seen(line: str, tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text("import torch\ntorch.library.define('a::f', '(int x) -> int')")
+    assert USES[line] in _loaded(*line.split(), cwd=tmp_path)
+
+
+def test_no_one_looks_for_garbage_while_loading_or_ending() -> None:
+    code = (
+        "import atexit, gc; from opwright.cli import main;"
+        "seen = lambda: print(gc.isenabled(), gc.get_threshold()[0], gc.get_freeze_count() > 0);"
+        "atexit.register(seen); seen(); main(['--version']); seen()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    before, _, after, ending = done.stdout.splitlines()
+    assert before != after
+    assert (after, ending) == (f"True {LOADED} False", f"True {LOADED} True")

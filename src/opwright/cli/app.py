@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
@@ -43,9 +42,11 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-        if args[0] not in COMMANDS and near and not args[0].startswith("-"):
-            ctx.fail(f"there is no command {args[0]!r}; did you mean `opwright {near[0]}`?")
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            for near in get_close_matches(args[0], COMMANDS, n=1):
+                ctx.fail(f"there is no command {args[0]!r}; did you mean `opwright {near}`?")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Exit:

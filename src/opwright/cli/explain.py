@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 import click
 
 from opwright.cli import show
@@ -54,6 +52,8 @@ def _record(row: Code) -> dict[str, str]:
 def _find(code: str) -> Code:
     if row := CODES.get(code.upper()):
         return row
-    near = difflib.get_close_matches(code.upper(), CODES, n=3, cutoff=0.5)
+    from difflib import get_close_matches
+
+    near = get_close_matches(code.upper(), CODES, n=3, cutoff=0.5)
     hint = f"; do you mean {' or '.join(near)}?" if near else "; `opwright explain` lists all codes"
     raise click.BadParameter(f"there is no code {code!r}{hint}", param_hint="CODE")

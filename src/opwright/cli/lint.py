@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from opwright.cli.exits import Exit
-from opwright.cli.progress import Bar
 from opwright.codes import CODES
 from opwright.findings import Diagnostic, SchemaError, Severity
 from opwright.frozen import frozen
-from opwright.lint.engine import Report, judged, lint, settled
+from opwright.lint.engine import Progress, Report, judged, lint, settled
 from opwright.lint.home import default_folder
 from opwright.lint.settings import Project, changed, find_project
 from opwright.survey.index import Index
@@ -160,8 +159,17 @@ def _once(work: _Work, project: Project, options: Options) -> Exit:
 
 
 def _linted(work: _Work, project: Project) -> Report:
-    with Bar("reading files") if sys.stderr.isatty() else nullcontext(_silent) as bar:
+    with _watched() as bar:
         return lint(work.paths, project, progress=bar, texts=work.texts, cache=work.cache)
+
+
+def _watched() -> AbstractContextManager[Progress]:
+    """What is told how far a run is."""
+    if not sys.stderr.isatty():
+        return nullcontext(_silent)
+    from opwright.cli.progress import Bar
+
+    return Bar("reading files")
 
 
 def _silent(done: int, total: int) -> None:

@@ -101,8 +101,9 @@ def wrapped(schema: str, width: int) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-_PARTS = re.compile(
-    r"(?P<name>^[^(]+)|(?P<writes>\([^()]*!\)|\([a-z|*]\))|(?P<default>=[^,()]+)|(?P<type>\b[A-Z]\w*)"
+_PARTS = (
+    r"(?P<name>^[^(]+)|(?P<writes>\([^()]*!\)|\([a-z|*]\))"
+    r"|(?P<default>=[^,()]+)|(?P<type>\b[A-Z]\w*)"
 )
 _STYLES = {"name": "bold", "writes": "bold yellow", "default": "green", "type": "cyan"}
 
@@ -112,7 +113,7 @@ def coloured(schema: str) -> Text:
     from rich.text import Text
 
     text = Text(schema)
-    for part in _PARTS.finditer(schema):
+    for part in re.finditer(_PARTS, schema):
         text.stylize(_STYLES[str(part.lastgroup)], part.start(), part.end())
     return text
 

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from opwright.findings import Diagnostic, Edit, Fix, Severity, Span
 from opwright.frozen import frozen
 
-NOQA = re.compile(
-    r"(?P<lead>#|//)\s*noqa(?P<codes>\s*:\s*[a-z]+[0-9]+(?:[\s,]+[a-z]+[0-9]+)*)?", re.IGNORECASE
-)
-CODE = re.compile(r"[A-Za-z]+[0-9]+")
+# Texts: few files have such comments, and `re` keeps what it compiles.
+NOQA = r"(?i)(?P<lead>#|//)\s*noqa(?P<codes>\s*:\s*[a-z]+[0-9]+(?:[\s,]+[a-z]+[0-9]+)*)?"
+CODE = r"[A-Za-z]+[0-9]+"
 OURS = "OW"
-OURS_TOO = re.compile(r"noqa[^\n]{0,80}OW\d", re.IGNORECASE)
+OURS_TOO = r"(?i)noqa[^\n]{0,80}OW\d"
 """Without a code of ours, comments need not be told from strings: no one reports them as unused."""
 
 
@@ -50,7 +49,7 @@ def silences(text: str, file: str, *, python: bool) -> tuple[Silence, ...]:
     if "noqa" not in text and "NOQA" not in text:
         return ()
     lines = text.split("\n")
-    if OURS_TOO.search(text) is None:
+    if re.search(OURS_TOO, text) is None:
         return _blank(lines, file)
     comments = _python_comments(text) if python else _cpp_comments(text)
     found = (_silence(lines[line - 1], file, line, at, comment) for line, at, comment in comments)
@@ -61,21 +60,21 @@ def _blank(lines: list[str], file: str) -> tuple[Silence, ...]:
     """Comments without codes; one inside a string silences nothing that could be found there."""
     found = []
     for number, line in enumerate(lines, 1):
-        if "noqa" in line.lower() and (match := NOQA.search(line)) and match["codes"] is None:
+        if "noqa" in line.lower() and (match := re.search(NOQA, line)) and match["codes"] is None:
             silence = _silence(line, file, number, match.start(), line[match.start() :])
             found.append(silence)
     return tuple(filter(None, found))
 
 
 def _silence(text: str, file: str, line: int, at: int, comment: str) -> Silence | None:
-    match = NOQA.search(comment)
+    match = re.search(NOQA, comment)
     if match is None:
         return None
     start, end = at + match.start() + 1, at + match.end() + 1
     before = len(text[: start - 1].rstrip()) + 1
     rest = comment[match.end() :].strip()
     whole = Span(file, line, start if rest else before, line, end)
-    codes = tuple(code.upper() for code in CODE.findall(match["codes"] or ""))
+    codes = tuple(code.upper() for code in re.findall(CODE, match["codes"] or ""))
     lead = match["lead"]
     return Silence(Span(file, line, start, line, end), whole, lead if rest else "", codes)
 
