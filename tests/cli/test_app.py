@@ -103,7 +103,7 @@ WITHOUT = {
     "--version": "difflib opwright.findings opwright.frozen",
     "--help": "difflib opwright.findings opwright.frozen",
     "explain": "difflib opwright.schema opwright.lint",
-    "explain OW501": f"{LINTER} opwright.lint.rules.no_fake",
+    "explain OW501": f"{LINTER} opwright.lint.rules.no_fake opwright.hints opwright.survey.targets",
     "schema f()->()": "opwright.hints opwright.lint opwright.schema.compare opwright.schema.spell",
     "infer ops.py": f"{LINTER} opwright.survey.cpp",
     "lint ops.py --isolated --no-cache": (

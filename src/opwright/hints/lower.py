@@ -29,13 +29,13 @@ from opwright.hints.codec import Results as Results
 from opwright.hints.codec import Single as Single
 from opwright.hints.codec import Splat as Splat
 from opwright.hints.defaults import held
-from opwright.hints.meaning import Meaning, Refusal, marked, meaning
+from opwright.hints.meaning import Meaning, Refusal, meaning
 from opwright.hints.model import MISSING, Function, Hint, Kind, Parameter, Role
 from opwright.hints.remarks import implicit, remarks, unseen
 from opwright.hints.results import Returning
 from opwright.hints.structure import Flattening, Slot, structured
 from opwright.hints.variant import optional_outs, with_outs, without_outs
-from opwright.schema.kinds import Alias, Apply
+from opwright.schema.kinds import Alias, Apply, marked
 from opwright.schema.model import REQUIRED, Argument, Return, Schema, faults
 
 T = TypeVar("T")

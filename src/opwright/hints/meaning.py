@@ -39,7 +39,7 @@ from opwright.hints.model import (
     union,
 )
 from opwright.never import assert_never
-from opwright.schema.kinds import Alias, Apply, Base, List, Maybe, Type
+from opwright.schema.kinds import Apply, Base, List, Maybe, Type
 
 
 @frozen
@@ -126,23 +126,6 @@ def meaning(hint: Hint) -> Meaning | Refusal:
             return Refusal("OW103", f"{text} {reason.value}", _TO_READ[reason])
         case _:
             assert_never(hint)
-
-
-def marked(kind: Type, alias: Alias) -> Type:
-    """The same type with an alias mark on its tensors.
-
-    >>> print(marked(List(Maybe(TENSOR)), Alias(("a",), writes=True)))
-    Tensor(a!)?[]
-    """
-    match kind:
-        case Maybe(of):
-            return Maybe(marked(of, alias))
-        case List(of, size):
-            return List(marked(of, alias), size)
-        case Base("Tensor"):
-            return Base("Tensor", alias)
-        case _:
-            return kind
 
 
 def optional(inner: Meaning) -> Meaning:

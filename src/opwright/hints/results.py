@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from opwright.hints.codec import NOTHING, Gives, Result, Results
-from opwright.hints.meaning import TENSOR, Meaning, Refusal, innermost, marked, meaning
+from opwright.hints.meaning import TENSOR, Meaning, Refusal, innermost, meaning
 from opwright.hints.model import ELLIPSIS, NONE, Hint, Of, Structure, StructureKind
 from opwright.hints.structure import Slot
-from opwright.schema.kinds import Alias, Apply
+from opwright.schema.kinds import Alias, Apply, marked
 from opwright.schema.model import Return
 
 _RETURNED = (StructureKind.NAMEDTUPLE, StructureKind.DATACLASS)

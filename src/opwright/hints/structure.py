@@ -8,7 +8,7 @@ from __future__ import annotations
 from opwright.frozen import frozen
 from opwright.hints.codec import Binding, Single, Splat
 from opwright.hints.defaults import held
-from opwright.hints.meaning import Meaning, Refusal, marked, meaning
+from opwright.hints.meaning import Meaning, Refusal, meaning
 from opwright.hints.model import (
     MISSING,
     NONE,
@@ -23,7 +23,7 @@ from opwright.hints.model import (
     union,
     written,
 )
-from opwright.schema.kinds import Alias, Base
+from opwright.schema.kinds import Alias, Base, marked
 from opwright.schema.model import REQUIRED, Argument
 
 

@@ -215,6 +215,32 @@ def rebuilt(kind: Type, change: Callable[[Type], Type]) -> Type:
             assert_never(kind)
 
 
+def holds_tensors(kind: Type | None) -> bool:
+    """Whether an argument of a type can hold tensors; one that is not annotated can.
+
+    >>> holds_tensors(List(Base("Tensor"))), holds_tensors(Base("int")), holds_tensors(None)
+    (True, False, True)
+    """
+    return kind is None or any(isinstance(n, Base) and n.name == "Tensor" for n in nodes(kind))
+
+
+def marked(kind: Type, alias: Alias) -> Type:
+    """The same type with an alias mark on its tensors.
+
+    >>> print(marked(List(Maybe(Base("Tensor"))), Alias(("a",), writes=True)))
+    Tensor(a!)?[]
+    """
+    match kind:
+        case Maybe(of):
+            return Maybe(marked(of, alias))
+        case List(of, size):
+            return List(marked(of, alias), size)
+        case Base("Tensor"):
+            return Base("Tensor", alias)
+        case _:
+            return kind
+
+
 def plain(kind: Type) -> Type:
     """The type without its alias annotations.
 

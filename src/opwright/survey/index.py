@@ -10,8 +10,7 @@ from functools import cached_property
 
 from opwright.findings import Diagnostic, SchemaError
 from opwright.frozen import field, frozen, replace
-from opwright.hints.meaning import marked
-from opwright.schema.kinds import Alias, Type
+from opwright.schema.kinds import Alias, Type, holds_tensors, marked
 from opwright.schema.model import REQUIRED, Argument, Schema
 from opwright.schema.parse import parse
 from opwright.survey.facts import (
@@ -26,7 +25,6 @@ from opwright.survey.facts import (
     Role,
     Signature,
 )
-from opwright.survey.targets import holds_tensors
 
 PREFIX = "f"
 """Stands for the name of a schema text that has none: `(Tensor x) -> Tensor`."""

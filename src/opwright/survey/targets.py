@@ -14,7 +14,7 @@ from opwright.hints.model import Function
 from opwright.hints.model import Role as HintRole
 from opwright.hints.resolve import Definition, External, Meaning, Scope, Written
 from opwright.hints.source import read_function
-from opwright.schema.kinds import Base, List, Maybe, Type, nodes
+from opwright.schema.kinds import List, Maybe, Type, holds_tensors
 from opwright.survey.body import Tie, read_body
 from opwright.survey.facts import Body, Signature
 from opwright.survey.registering import function_of
@@ -142,8 +142,3 @@ def tie_of(kind: Type | None) -> Tie:
     """How a parameter is followed."""
     bare = kind.of if isinstance(kind, Maybe) else kind
     return Tie.LIST if isinstance(bare, List) else Tie.SAME
-
-
-def holds_tensors(kind: Type | None) -> bool:
-    """Whether an argument of a type can hold tensors; one that is not annotated can."""
-    return kind is None or any(isinstance(n, Base) and n.name == "Tensor" for n in nodes(kind))

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from opwright.codes import finding
 from opwright.findings import Diagnostic, Edit, Fix, Related, Span
 from opwright.lint.rule import Rule
+from opwright.schema.kinds import holds_tensors
 from opwright.survey.facts import UNKNOWN, Definition, Signature
 from opwright.survey.index import Index
-from opwright.survey.targets import holds_tensors
 
 
 def _definitions(index: Index) -> Iterator[tuple[Definition, Signature]]:
