@@ -68,7 +68,7 @@ class ApplyForm(TypedDict):
 
 
 TypeForm: TypeAlias = Annotated[
-    "BaseForm | OptionalForm | ListForm | ApplyForm", Field(discriminator="kind")
+    BaseForm | OptionalForm | ListForm | ApplyForm, Field(discriminator="kind")
 ]
 
 
@@ -136,7 +136,7 @@ class ItemsForm(TypedDict):
 
 
 ValueForm: TypeAlias = Annotated[
-    "NoneForm | BoolForm | IntForm | FloatForm | ComplexForm | TextForm | SymbolForm | ItemsForm",
+    NoneForm | BoolForm | IntForm | FloatForm | ComplexForm | TextForm | SymbolForm | ItemsForm,
     Field(discriminator="kind"),
 ]
 

@@ -10,7 +10,7 @@ import sys
 from types import ModuleType
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 import strategies
 from opwright.schema.model import Schema, Symbol
@@ -161,6 +161,7 @@ def g(n: Const[int]) -> GResult: ...
 
 @settings(max_examples=strategies.examples(200, 10_000), deadline=None)
 @given(strategies.schemas())
+@example(parse("_0() -> (Tensor first, Tensor second)"))
 def test_every_schema_has_a_signature_and_a_stub(schema: Schema) -> None:
     found = signature(schema)
     assert len(found.parameters) == len(schema.arguments) + schema.varargs

@@ -145,9 +145,12 @@ def result_name(schema: Schema) -> str:
     >>> from opwright.schema.parse import parse
     >>> result_name(parse("aten::max.dim(Tensor x) -> (Tensor values, Tensor indices)"))
     'MaxDimResult'
+    >>> result_name(parse("mylib::_2d(Tensor x) -> (Tensor values, Tensor indices)"))
+    '_2dResult'
     """
     words = f"{schema.name.rpartition('::')[2]}_{schema.overload}".split("_")
-    return "".join(word[:1].upper() + word[1:] for word in words) + "Result"
+    name = "".join(word[:1].upper() + word[1:] for word in words) + "Result"
+    return name if name.isidentifier() else f"_{name}"
 
 
 class _Speller:
