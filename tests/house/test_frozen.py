@@ -195,3 +195,20 @@ def test_dataclasses_are_not_loaded_for_frozen_values() -> None:
     code = "import sys, opwright.schema.model; print('dataclasses' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_class_below_a_frozen_one_is_compared_and_hashed_as_its_values_are() -> None:
+    @frozen.frozen
+    class Point:
+        x: int
+
+    class Below(Point):
+        pass
+
+    assert hash(Below(1)) == hash(Below(1))
+    assert (Below(1) == Below(1), Below(1) == Below(2), Below(1) == Point(1)) == (
+        True,
+        False,
+        False,
+    )
+    assert dataclasses.replace(Below(1), x=2) == Below(2)
