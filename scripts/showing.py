@@ -122,6 +122,9 @@ def register_and_run(inferred: ow.Schema) -> None:
         worst = (run(x, weight) - wanted).abs().max().item()
         assert worst < 1e-5, f"{name} is off by {worst}"
         SCREEN.print(f"{name}: within {worst:.1e} of torch.nn.functional.rms_norm", style="green")
+    verdicts = torch.library.opcheck(operator.overload, (x, weight, torch.empty_like(x)))
+    assert set(verdicts.values()) == {"SUCCESS"}
+    SCREEN.print(f"torch.library.opcheck: all {len(verdicts)} tests pass", style="green")
 
 
 def main() -> None:

@@ -350,6 +350,36 @@ def dual(trial: Trial) -> Any:
         return trial()
 
 
+def compiled(trial: Trial) -> Any:
+    torch._dynamo.reset()
+    call = trial.call
+    run = torch.compile(
+        lambda args, kwargs: call(*args, **kwargs), backend="aot_eager", fullgraph=True
+    )
+    return run(trial.args, trial.kwargs)
+
+
+def compiled_with_grad(trial: Trial) -> Any:
+    trial.change(requiring_grad)
+    return compiled(trial)
+
+
+class Holding(torch.nn.Module):
+    """What `torch.export` takes a function in."""
+
+    def __init__(self, call: Call) -> None:
+        super().__init__()
+        self.call = call
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call(*args, **kwargs)
+
+
+def exported(trial: Trial) -> Any:
+    program = torch.export.export(Holding(trial.call), tuple(trial.args), trial.kwargs)
+    return program.module()(*trial.args, **trial.kwargs)
+
+
 def default_device(trial: Trial) -> Any:
     with torch.device("meta"):
         return trial()
@@ -398,6 +428,9 @@ MODES: dict[str, Mode] = {
     "dual": dual,
     "FakeTensorMode": fake,
     "fake tensors": fake_outside_its_mode,
+    "compile": compiled,
+    "compile with grad": compiled_with_grad,
+    "export": exported,
     "dispatch mode": dispatch_mode,
     "function mode": function_mode,
     "default device": default_device,

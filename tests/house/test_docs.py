@@ -74,6 +74,24 @@ def test_every_example_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     assert len(list(document.examples())) >= shown
 
 
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_opcheck_passes_on_the_operators_of_the_pages() -> None:
+    pytest.importorskip("torch")
+    from opchecks import first_calls, opcheck, passes
+
+    checked = 0
+    with first_calls() as calls:
+        for page in filter(lambda page: needs_torch(page.read_text("utf-8")), PAGES):
+            for example in SYBIL.parse(page).examples():
+                example.evaluate()
+        for core, args, kwargs in calls:  # what was replaced since is in no library any more
+            if core._fake is not None and core._library is not None:
+                assert passes(opcheck(core, args, kwargs)), core.schema
+                checked += 1
+    assert checked >= 4
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -16,6 +16,7 @@ from hypothesis import strategies as st  # noqa: E402
 
 import signatures  # noqa: E402
 from modes import MODES, Observation, Trial, observe  # noqa: E402
+from opchecks import opcheck, passes  # noqa: E402
 
 pytestmark = [
     pytest.mark.torch,
@@ -58,6 +59,23 @@ def test_the_handle_does_what_the_dispatcher_does(mode: str, data: st.DataObject
     assert ours == theirs
 
 
+@settings(parent=PROFILE, max_examples=25)
+@given(data=st.data())
+def test_opcheck_passes(data: st.DataObject) -> None:
+    signature = data.draw(signatures.signatures(list(signatures.KINDS)))
+    args, kwargs = data.draw(signatures.calls(signature))
+    handle = signatures.registered(signature)
+    handle(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+    assert passes(opcheck(handle.core, tuple(args), kwargs))
+
+
+def test_a_wrong_fake_does_not_pass_opcheck() -> None:
+    handle = warmed(signatures.registered(PLAIN), CALL)
+    handle.fake(lambda p0, p1: torch.empty(7))
+    with pytest.raises(torch.testing._internal.optests.generate_tests.OpCheckError):
+        opcheck(handle.core, tuple(CALL[0]), {})
+
+
 # The negative control -----------------------------------------------------------------------------
 
 PLAIN = signatures.Signature(
@@ -86,7 +104,9 @@ def careless(handle: Any, guards: str) -> Any:
     for name in GUARDS[guards]:
         cell[name] = lambda *values: all(isinstance(value, torch.Tensor) for value in values)
     cell["_ow_modes"] = Blind
-    cell["_ow_function_modes"] = cell["_ow_profiling"] = cell["_ow_tangents"] = lambda: False
+    cell["_ow_tracing"] = cell["_ow_function_modes"] = cell["_ow_profiling"] = cell[
+        "_ow_tangents"
+    ] = lambda: False
     return handle
 
 
