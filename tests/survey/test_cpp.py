@@ -97,6 +97,19 @@ CASES = {
     'int x = 1\'000\'000; char c = \'"\';\nTORCH_LIBRARY(ns, m) { m.def("f() -> ()"); }': [
         "def ns::f: f() -> ()"
     ],
+    'at::Tensor f(at::Tensor x) { return x; }\n'
+    'static auto r = torch::RegisterOperators().op("ns::f", &f).op("ns::g(int n) -> ()", &g);': [
+        "def ns::f: (Tensor x) -> Tensor",
+        "def ns::g: ns::g(int n) -> ()",
+    ],
+    'static torch::RegisterOperators r("ns::f(int n) -> ()", &f);': [
+        "def ns::f: ns::f(int n) -> ()"
+    ],
+    'static auto r = c10::RegisterOperators().op(c10::RegisterOperators::options()\n'
+    '.schema("ns::f(int n) -> ()").kernel<decltype(f), &f>(DispatchKey::CPU));': [
+        "def ns::f: ns::f(int n) -> ()"
+    ],
+    'static auto r = c10::RegisterOperators().op("f", &f).op(name(), &f); // .op("ns::g", &g)': [],
 }  # fmt: skip
 
 

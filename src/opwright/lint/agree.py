@@ -67,10 +67,12 @@ def _positional(
 ) -> Iterator[Difference]:
     names = [a.name for a in arguments]
     own = [p.name for p in parameters]
-    if names != own and sorted(names) == sorted(own):
-        wrong = next(i for i, name in enumerate(names) if name != own[i])
-        yield Difference(Sort.ORDER, arguments[wrong], parameters[wrong])
-        return
+    shared = [a for a in arguments if a.name in own]
+    met = [p for p in parameters if p.name in names]
+    for argument, parameter in zip(shared, met, strict=False):
+        if argument.name != parameter.name:
+            yield Difference(Sort.ORDER, argument, parameter)
+            return
     pairs, lacking, extra = _aligned(arguments, parameters)
     for argument, parameter in pairs:
         yield from _pair(argument, parameter)

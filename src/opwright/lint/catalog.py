@@ -8,11 +8,11 @@ from importlib import import_module
 from opwright.lint.rule import Rule
 
 MODULES = {
-    "schema_text": "OW001 OW002 OW003 OW004 OW006 OW007 OW008 OW009 OW011",
+    "schema_text": "OW001 OW002 OW003 OW004 OW005 OW006 OW007 OW008 OW009 OW011",
     "annotated": "OW101 OW102 OW103 OW105 OW106 OW107 OW111",
     "carried": "OW112 OW113 OW114",
-    "handwritten_schema": "OW201 OW202 OW203 OW204 OW205 OW206 OW207 OW208 OW209 OW210 OW212 OW213"
-    " OW214 OW215 OW219 OW220",
+    "handwritten_schema": "OW201 OW202 OW203 OW204 OW205 OW206 OW207 OW208 OW209 OW210 OW211 OW212"
+    " OW213 OW214 OW215 OW217 OW219 OW220",
     "lacking_argument": "OW301 OW311",
     "required_extra": "OW302",
     "order_of_arguments": "OW303",
@@ -30,9 +30,12 @@ MODULES = {
     "library_whole": "OW502",
     "defined_twice": "OW503",
     "no_fake": "OW504",
+    "two_fakes": "OW506",
+    "keyword_tensor": "OW507",
     "undefined_operator": "OW505",
     "unknown_operator": "OW601",
     "arguments_of_calls": "OW602 OW603 OW604",
+    "sizes_given": "OW605",
     "cpp_signature": "OW701 OW702 OW703",
 }
 """The modules of rules, in the order in which their rules run, and the codes of each."""

@@ -38,7 +38,8 @@ CONFIRMS = re.compile(
 CALLS = (b"torch.ops", b"torch import ops")
 """One of these is in every Python file that calls an operator."""
 
-BLOCKS = b"TORCH_LIBRARY"
+BLOCKS = (b"TORCH_LIBRARY", b"RegisterOperators")
+"""One of these is in every C++ file that registers an operator."""
 
 
 def walk(paths: Iterable[str], project: Project) -> Iterator[str]:

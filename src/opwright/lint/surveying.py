@@ -130,7 +130,7 @@ class Surveyor:
             self.watched.close_all()
 
     def cpp(self, file: str, data: bytes) -> Surveyed | None:
-        if BLOCKS not in data and not silent(data):
+        if not any(word in data for word in BLOCKS) and not silent(data):
             return None
         from opwright.lint.headers import Headers  # not loaded for Python alone
         from opwright.survey.cpp import CppNames, read_cpp

@@ -18,7 +18,7 @@ from opwright.hints.resolve import Sources
 from opwright.never import assert_never
 from opwright.stubs.choices import narrowed
 from opwright.stubs.operators import Operator, Unread
-from opwright.survey.cpp import MARK, CppNames, read_cpp
+from opwright.survey.cpp import MARKS, CppNames, read_cpp
 from opwright.survey.facts import Definition, Fact
 from opwright.survey.index import declare
 from opwright.survey.operators import Unreadable, operators
@@ -92,7 +92,7 @@ class _Survey:
             yield from self._defined(facts)
 
     def _cpp(self) -> Iterator[Found]:
-        for file in self._files(CPP_SUFFIXES, MARK):
+        for file in self._files(CPP_SUFFIXES, *MARKS):
             text = file.read_text("utf-8", errors="replace")
             yield from self._defined(read_cpp(text, str(file), self.names))
 
@@ -120,10 +120,13 @@ class _Survey:
             self.docs[place.file] = dict(_docstrings(Path(place.file)))
         return self.docs[place.file].get(place.line, "")
 
-    def _files(self, suffixes: tuple[str, ...], mark: bytes) -> Iterator[Path]:
-        """The files with a suffix that have the mark in them."""
+    def _files(self, suffixes: tuple[str, ...], *marks: bytes) -> Iterator[Path]:
+        """The files with a suffix that have one of the marks in them."""
         for file in [self.path] if self.path.is_file() else _below(self.path):
-            if file.suffix in suffixes and mark in file.read_bytes():
+            if file.suffix not in suffixes:
+                continue
+            data = file.read_bytes()
+            if any(mark in data for mark in marks):
                 yield file
 
 

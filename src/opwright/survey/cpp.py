@@ -22,10 +22,13 @@ from opwright.survey.facts import (
     Text,
 )
 
-MARK = b"TORCH_LIBRARY"
-"""What a file must hold to register anything here."""
+MARKS = (b"TORCH_LIBRARY", b"RegisterOperators")
+"""What a file must hold, one of them, to register anything here."""
 
 BLOCK = re.compile(r"\b(?P<macro>\w*TORCH_LIBRARY\w*)\s*\(")
+REGISTRY = re.compile(r"\bRegisterOperators\b(?:\s+\w+)?\s*(?P<opening>\()")
+CHAINED = re.compile(r"\s*\.\s*op\s*\(")
+OPTIONS = re.compile(r"\.\s*schema\s*\(")
 METHOD = r"\b{library}\s*\.\s*(?P<method>def|impl)\s*\("
 FUNCTION = re.compile(r"&?\s*(?P<name>(?:::)?\w+(?:::\w+)*)\s*\Z")
 WRAPPED = re.compile(r"(?:\w+::)*(?P<wrapper>\w+)\s*\((?P<inside>.*)\)\s*\Z", re.DOTALL)
@@ -55,6 +58,9 @@ class Header:
     source: Source
 
 
+Arguments = list[tuple[int, int]]
+"""Where the arguments of a call stand."""
+
 Headers = Callable[[str], "Header | None"]
 """Finds an included file by the text between the quotes of `#include "..."`."""
 
@@ -79,6 +85,8 @@ def read_cpp(
         if block is not None:
             end = block.end
             yield from reader.block(block)
+    for match in REGISTRY.finditer(source.code):
+        yield from reader.registry(match.start("opening"))
 
 
 @frozen
@@ -148,6 +156,23 @@ class _Reader:
             value = next_value.strip('"')
             word = next_value
         return None
+
+    def registry(self, opening: int) -> Iterator[Definition]:
+        """`torch::RegisterOperators("ns::f", &f).op("ns::g(Tensor x) -> Tensor", &g)`."""
+        block = _Block("RegisterOperators", "", True, "", "", opening, opening)
+        link: int | None = opening
+        while link is not None and link in self.source.partners:
+            arguments = self._named(self.source.arguments(link))
+            fact = self._definition(block, arguments, link) if arguments else None
+            if fact is not None and not fact.name.startswith("::"):
+                yield fact
+            chained = CHAINED.match(self.source.code, self.source.partners[link] + 1)
+            link = chained.end() - 1 if chained else None
+
+    def _named(self, arguments: Arguments | None) -> Arguments | None:
+        """The arguments with the schema first, also where options hold it."""
+        options = OPTIONS.search(self.source.code, *arguments[0]) if arguments else None
+        return self.source.arguments(options.end() - 1) if options else arguments
 
     # definitions
 

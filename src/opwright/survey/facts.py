@@ -237,6 +237,8 @@ class Call:
     """Whether `*args` or `**kwargs` hide some arguments."""
     guarded: bool = False
     """Whether the call stands behind `hasattr` or `try`."""
+    sizes: tuple[tuple[int | str, Span], ...] = ()
+    """Arguments, by position or keyword, that are computed from the size of a tensor."""
 
 
 Fact: TypeAlias = "Definition | Implementation | Library | Call"

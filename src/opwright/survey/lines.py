@@ -57,6 +57,20 @@ class Lines:
         return index < len(self.numbers) and self.numbers[index] <= last
 
 
+ALIAS = re.compile(
+    r"^[ \t]*(\w+)[ \t]*(?::[^=\n]+)?=[ \t]*\(?\s*(?:\w+\.)?ops\.\w+\.\w+", re.MULTILINE
+)
+
+
+def aliases(text: str) -> frozenset[str]:
+    """Names that may stand for an operator.
+
+    >>> sorted(aliases("f = torch.ops.ns.f\\nx = torch.ops.load_library"))
+    ['f']
+    """
+    return frozenset(ALIAS.findall(text)) if "ops." in text else frozenset()
+
+
 def occurrences(text: str, word: str) -> Iterator[int]:
     at = text.find(word)
     while at >= 0:

@@ -25,7 +25,7 @@ from opwright.survey.implementing import (
     Implementing,
 )
 from opwright.survey.libraries import is_dropped
-from opwright.survey.lines import REGISTERING, Lines, called_name, interesting
+from opwright.survey.lines import REGISTERING, Lines, aliases, called_name, interesting
 from opwright.survey.registering import library_namespace, spelled
 from opwright.survey.site import (
     Place,
@@ -89,6 +89,8 @@ class _Reader:
         self.parts: dict[int, list[ast.FunctionDef | ast.Call]] = {}
         # Functions of this file that register operators: calls of them are looked into.
         self.helpers: frozenset[str] = frozenset()
+        # Names that are operators of `torch.ops`: `f = torch.ops.ns.f`.
+        self.aliases: frozenset[str] = frozenset()
         # Helpers that are being looked into: one that calls itself is not looked into again.
         self.inside: set[int] = set()
         self.inlined_so_far = 0
@@ -103,8 +105,9 @@ class _Reader:
             for node in functions
             if self.lines.touch(node) and self.registers(node, lines)
         )
-        if self.helpers:
-            self.lines = Lines.of(self.scope.module.text, self.helpers)
+        self.aliases = aliases(self.scope.module.text)
+        if self.helpers or self.aliases:
+            self.lines = Lines.of(self.scope.module.text, self.helpers | self.aliases)
         return list(dict.fromkeys(self.block(tree.body, self.scope, Place())))
 
     # statements
@@ -172,6 +175,13 @@ class _Reader:
             yield from self.applied(node.func, scope, given, place, depth)
         elif interesting(node.func) or called_name(node.func) in self.helpers:
             yield from self.applied(node, scope, None, place, depth)
+        elif isinstance(node.func, ast.Name) and self.is_alias(node.func.id, scope):
+            path = dotted_path(node.func, scope)
+            yield from self.called(path, Site(node, node, scope, None, place))
+
+    def is_alias(self, name: str, scope: Scope) -> bool:
+        """Whether a name may stand for an operator; of two that it is bound to, nobody knows."""
+        return name in self.aliases and len(binding_scope(name, scope)) == 1
 
     # one callable, called and perhaps applied to a function
 
@@ -449,6 +459,7 @@ class _Reader:
             span=site.span,
             open=starred or any(keyword.arg is None for keyword in keywords),
             guarded=bool(site.place.guards),
+            sizes=tuple(sizes(site.call, site.scope)),
         )
 
     def operator(self, expression: ast.expr, scope: Scope) -> str:
@@ -587,6 +598,36 @@ class _Reader:
         for decorator in function.decorator_list:
             target = Definition(function, scope)
             yield from self.applied(decorator, scope, target, place, depth)
+
+
+def sizes(call: ast.Call, scope: Scope) -> Iterator[tuple[int | str, Span]]:
+    """The arguments of a call that are computed from the size of a tensor, and their places."""
+    given: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
+    given += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None]
+    for name, value in given:
+        if of_size(value):
+            yield name, scope.module.span(value)
+
+
+def of_size(node: ast.expr) -> bool:
+    """Whether a number is read off a tensor's shape, perhaps with arithmetic around it.
+
+    >>> of_size(ast.parse("1 / x.shape[-1] ** 0.5", mode="eval").body)
+    True
+    """
+    match node:
+        case ast.Subscript(ast.Attribute(_, "shape")):
+            return True
+        case ast.Call(ast.Attribute(_, "size" | "numel")):
+            return True
+        case ast.Call(ast.Name("float") | ast.Attribute(ast.Name("math"), "sqrt"), [inner]):
+            return of_size(inner)
+        case ast.BinOp(left, _, right):
+            return of_size(left) or of_size(right)
+        case ast.UnaryOp(_, operand):
+            return of_size(operand)
+        case _:
+            return False
 
 
 def hidden(name: str) -> bool:

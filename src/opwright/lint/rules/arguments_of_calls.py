@@ -19,7 +19,7 @@ Fault = Callable[[Call, Schema], "tuple[str, str] | None"]
 def _checked(index: Index, code: str, fault: Fault) -> Iterator[Diagnostic]:
     """A finding where no overload takes the call, told by the one that is meant."""
     for call in index.calls:
-        operators = _meant(index, call)
+        operators = meant(index, call)
         schemas = [(op, op.schema) for op in operators if op.schema is not None]
         if not schemas or len(schemas) != len(operators):
             continue
@@ -33,7 +33,7 @@ def _checked(index: Index, code: str, fault: Fault) -> Iterator[Diagnostic]:
             yield finding(code, said[0], span=call.span, hint=said[1], related=related)
 
 
-def _meant(index: Index, call: Call) -> tuple[Operator, ...]:
+def meant(index: Index, call: Call) -> tuple[Operator, ...]:
     """The overloads that a call may mean."""
     if "." in call.name:
         one = index.defined.get(call.name)

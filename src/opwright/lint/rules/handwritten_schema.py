@@ -101,6 +101,7 @@ _ROWS = {
         "x: torch.Tensor) -> torch.Tensor",
         "return x.zero_() + 1",
     ),
+    "OW211": ("f(Tensor(a) x, SymInt n=3) -> Tensor", _HEAD),
     "OW212": (
         "f(Tensor x, SymInt n=3) -> Tensor",
         "x: torch.Tensor, *, n: int = 3) -> torch.Tensor",
@@ -108,6 +109,11 @@ _ROWS = {
     "OW213": ("f(Tensor x, *, SymInt n=3) -> Tensor", _HEAD),
     "OW214": ("f(Tensor x, SymInt k=3) -> Tensor", _HEAD),
     "OW215": ("f(Tensor x, SymInt n=3) -> (Tensor, Tensor)", _HEAD),
+    "OW217": (
+        "f(Tensor x, SymInt n=3) -> (Tensor y, Tensor z)",
+        "x: torch.Tensor, n: int = 3) -> tuple[torch.Tensor, torch.Tensor]",
+        "return x.clone(), x.clone()",
+    ),
     "OW219": ("f(Tensor x, SymInt n, ...) -> Tensor", "x: torch.Tensor, n: int) -> torch.Tensor"),
     "OW220": (
         "f(Tensor x, *, SymInt n=3, float s=1.0) -> Tensor",
@@ -121,7 +127,7 @@ _WHY = {
     "OW213": "A call by place works in Python and not through torch.ops.",
     "OW214": "Positional names may differ; who calls by keyword must use the schema's.",
 }
-OFF = {"OW207", "OW213", "OW214", "OW220"}
+OFF = {"OW207", "OW213", "OW214", "OW217", "OW220"}
 """Harmless, and off by default."""
 
 RULES = tuple(

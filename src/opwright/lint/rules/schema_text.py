@@ -56,15 +56,14 @@ _WHY = {
     "OW007": "A default that torch cannot read, or reads as another value.",
     "OW008": "Two arguments with one name: torch accepts this, and nobody can give the second.",
     "OW009": "A required argument after one with a default: torch stops with an internal assert.",
-    "OW010": "A positional argument after a keyword-only one.",
     "OW011": "Defaults are not possible where a schema takes any arguments.",
-    "OW012": "An alias set that cannot be written.",
 }
 _EXAMPLES = {
     "OW001": ("f(Tensor x, int n=@) -> ()", "f(Tensor(a!) x, int n=1) -> ()"),
     "OW002": ("f(Tensor x,) -> Tensor", "f(Tensor(a!) x) -> ()"),
     "OW003": ("f(Tensr x) -> Tensor", "f(Tensor(a!) x) -> ()"),
     "OW004": ("f(Tensor lambda, int if) -> Tensor", "f(Tensor(a!) x, int n) -> ()"),
+    "OW005": (f"f(Tensor(a!) x, int{'[]' * 60} n) -> ()", "f(Tensor(a!) x, int[] n) -> ()"),
     "OW006": ("f(Tensor(a!) x, int n=1.5) -> ()", "f(Tensor(a!) x, float n=1.5) -> ()"),
     "OW007": ("f(Tensor(a!) x, float n=1e999) -> ()", "f(Tensor(a!) x, float? n=None) -> ()"),
     "OW008": ("f(Tensor(a!) x, int x) -> ()", "f(Tensor(a!) x, int n) -> ()"),
