@@ -8,10 +8,10 @@ from opwright.codes import finding
 from opwright.findings import Diagnostic
 from opwright.lint.places import in_schema, schema_place
 from opwright.lint.rule import Rule
+from opwright.schema.kinds import holds_tensors
 from opwright.schema.model import Argument, Schema
 from opwright.survey.facts import Role
 from opwright.survey.index import Index, Operator
-from opwright.survey.targets import holds_tensors
 
 OWN = "opwright."
 """Opwright's own forms take them."""
