@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Download the packages that Opwright is tried on: pinned, cached, unpacked, never run.
+"""Download the packages that Opwright is tried on: pinned, cached, unpacked, never imported.
 
     scripts/corpora.py                 the small ones
     scripts/corpora.py --all           every one
     scripts/corpora.py torchao helion  these
 
-Standard library only. A second run finds what the first one left and downloads nothing.
+Of a source archive pip has the package's own build name its metadata; nothing else of a package is
+ever run. Standard library only. A second run finds what the first one left and downloads nothing.
 Exit code 1 if a package could not be had; the others are unpacked all the same.
 """
 
