@@ -14,6 +14,10 @@ import pytest
 pytest.importorskip("pygls")
 
 from editor.client import Client, running
+from opwright.lint import fix
+from opwright.lint.catalog import RULES
+from opwright.lint.engine import lint
+from opwright.lint.settings import Project, Settings
 
 SERVER = (sys.executable, "-c", "from opwright.cli import main; main(['lsp'])")
 
@@ -278,18 +282,17 @@ def test_an_argument_is_renamed_everywhere(marked: str, client: Client) -> None:
 
 
 def edited(text: str, edits: list[dict[str, Any]]) -> str:
-    """A text after edits, each within a line."""
-    lines = [line.encode("utf-16-le") for line in text.split("\n")]
+    """A text after edits, whose places are counted in UTF-16."""
+    lines = [line.encode("utf-16-le") for line in text.splitlines(keepends=True)]
 
-    def start(edit: dict[str, Any]) -> tuple[int, int]:
-        return edit["range"]["start"]["line"], edit["range"]["start"]["character"]
+    def offset(place: dict[str, int]) -> int:
+        return sum(map(len, lines[: place["line"]])) + place["character"] * 2
 
-    for edit in sorted(edits, key=start, reverse=True):
-        line, first = start(edit)
-        last = edit["range"]["end"]["character"]
-        new = edit["newText"].encode("utf-16-le")
-        lines[line] = lines[line][: first * 2] + new + lines[line][last * 2 :]
-    return "\n".join(line.decode("utf-16-le") for line in lines)
+    spans = [(*map(offset, edit["range"].values()), edit["newText"]) for edit in edits]
+    data = b"".join(lines)
+    for start, end, new in sorted(spans, reverse=True):
+        data = data[:start] + new.encode("utf-16-le") + data[end:]
+    return data.decode("utf-16-le")
 
 
 # Findings --------------------------------------------------------------------------------------
@@ -350,6 +353,45 @@ def test_a_finding_can_be_fixed(client: Client) -> None:
     assert fixed == text.replace('"unknown"', '{"x"}')
     client.change(uri, {"text": fixed})
     client.wait_for(uri, set())
+
+
+@pytest.fixture(scope="module")
+def judging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A server that reports what is off by default, too."""
+    folder = tmp_path_factory.mktemp("judging")
+    (folder / "pyproject.toml").write_text('[tool.opwright]\nselect = ["OW"]\n')
+    with running(SERVER, folder) as client:
+        yield client
+
+
+@pytest.mark.parametrize("code", [code for code, rule in RULES.items() if rule.fixes])
+def test_every_fix_is_a_code_action(judging: Client, code: str, tmp_path: Path) -> None:
+    """It does what `opwright lint --unsafe-fixes` does."""
+    text = RULES[code].bad
+    assert isinstance(text, str)
+    report = lint([_written(tmp_path, text)], Project(tmp_path, Settings(select=("OW",))))
+    uri = judging.open("ops.py", text)
+    judging.wait_for(uri, {finding.code for finding in report.findings})
+    whole = {
+        "start": {"line": 0, "character": 0},
+        "end": {"line": text.count("\n"), "character": 0},
+    }
+    asked = {"textDocument": {"uri": uri}, "range": whole, "context": {"diagnostics": []}}
+    actions = judging.request("textDocument/codeAction", asked)
+    mine = [each for each in actions if each["diagnostics"][0]["code"] == code]
+    edits = [edit for each in mine for edit in each["edit"]["changes"][uri]]
+    chosen = fix.fixes([found for found in report.findings if found.code == code], unsafe=True)
+    (change,) = fix.mend(chosen, lambda name: Path(name).read_text()).values()
+    assert (
+        edited(text, [edit for n, edit in enumerate(edits) if edit not in edits[:n]])
+        == change.after
+    )
+    judging.close_all()
+
+
+def _written(folder: Path, text: str) -> str:
+    (folder / "ops.py").write_text(text)
+    return str(folder / "ops.py")
 
 
 def test_half_typed_code_keeps_what_it_said(client: Client) -> None:
