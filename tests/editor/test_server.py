@@ -281,6 +281,40 @@ def test_an_argument_is_renamed_everywhere(marked: str, client: Client) -> None:
         assert client.request("textDocument/rename", {**at, "newName": taken}) is None
 
 
+RENAMED = """\
+at::Tensor h_cpu(const at::Tensor& x, int64_t dim) {
+  auto sum = x.sum(dim);  // over dim
+  return sum.dim() > dim ? sum : this->dim(Place::dim, x);
+}
+at::Tensor other(const at::Tensor& x, int64_t dim) { return x.sum(dim); }
+TORCH_LIBRARY(renamed, m) { m.def("h(Tensor x, int dim=-1) -> Tensor"); }
+TORCH_LIBRARY_IMPL(renamed, CPU, m) { m.impl("h", &h_cpu); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("new", "after"),
+    [
+        (
+            "axis",
+            RENAMED.replace("int dim", "int axis")
+            .replace("int64_t dim) {\n", "int64_t axis) {\n")
+            .replace("x.sum(dim);  //", "x.sum(axis);  //")
+            .replace("> dim ?", "> axis ?"),
+        ),
+        ("sum", RENAMED.replace("int dim", "int sum")),  # which is something else in the function
+    ],
+)
+def test_a_parameter_in_cpp_is_renamed_with_the_schema(
+    new: str, after: str, client: Client
+) -> None:
+    uri = client.open("renamed.cpp", RENAMED, "cpp")
+    client.wait_for(uri, {"OW504"})
+    at = client.at(uri, *place(RENAMED, "int d|im=-1"))
+    changes = client.request("textDocument/rename", {**at, "newName": new})["changes"]
+    assert edited(RENAMED, changes[uri]) == after
+
+
 def edited(text: str, edits: list[dict[str, Any]]) -> str:
     """A text after edits, whose places are counted in UTF-16."""
     lines = [line.encode("utf-16-le") for line in text.splitlines(keepends=True)]

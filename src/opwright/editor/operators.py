@@ -100,11 +100,11 @@ def references(code: Code, name: str) -> list[Span]:
 # Functions -------------------------------------------------------------------------------------
 
 
-def functions(operator: Operator) -> list[Signature]:
-    """The Python functions that are registered for an operator, each once."""
+def functions(operator: Operator, language: Language = Language.PYTHON) -> list[Signature]:
+    """The functions of a language that are registered for an operator, each once."""
     heads = [each.definition.signature for each in operator.declared]
     heads += [each.signature for each in operator.implementations]
-    return [*dict.fromkeys(each for each in heads if each and each.language is Language.PYTHON)]
+    return [*dict.fromkeys(each for each in heads if each and each.language is language)]
 
 
 def parameter_names(code: Code, operator_name: str) -> Sequence[str]:

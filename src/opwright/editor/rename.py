@@ -18,9 +18,12 @@ from opwright.findings import Edit, Span
 from opwright.hints.files import Module
 from opwright.lint.places import argument_spans
 from opwright.schema.model import readable
-from opwright.survey.facts import Call, Definition, Implementation, Signature, Text
+from opwright.survey.cpp_text import Source
+from opwright.survey.cpp_types import span_of
+from opwright.survey.facts import Call, Definition, Implementation, Language, Signature, Text
 from opwright.survey.index import Operator
 
+_CPP_WORD = re.compile(r"(?<!\.)(?<!->)(?<!::)\b[A-Za-z_]\w*\b(?!\s*::)")
 _NAME = re.compile(r"(\w+)\s*(?:=.*)?\Z", re.DOTALL)
 
 
@@ -66,7 +69,7 @@ def edits(code: Code, target: Target, new: str) -> list[Edit]:
     found = operators.overloads(code, target.operator)
     if not readable(new) or any(new in _names(operator) for operator in found):
         return []
-    spans = [span for operator in found for span in _places(code, operator, target.name)]
+    spans = [span for operator in found for span in _places(code, operator, target.name, new)]
     return [Edit(span, new) for span in dict.fromkeys(spans)]
 
 
@@ -78,12 +81,14 @@ def _names(operator: Operator) -> set[str]:
     }
 
 
-def _places(code: Code, operator: Operator, name: str) -> Iterator[Span]:
+def _places(code: Code, operator: Operator, name: str, new: str) -> Iterator[Span]:
     for declared in operator.declared:
         if declared.definition.text is not None:
             yield from (s for n, s in _in_schema(declared.definition.text) if n == name)
     for signature in operators.functions(operator):
         yield from (s for n, s in _mentions(code, signature) if n == name)
+    for signature in operators.functions(operator, Language.CPP):
+        yield from _cpp_mentions(code, signature, name, new)
     for fact in code.index.facts:
         if isinstance(fact, Call) and fact.name == operator.name and name in fact.keywords:
             yield from _keywords(code, fact, name)
@@ -109,6 +114,33 @@ def _mentions(code: Code, signature: Signature) -> Iterator[tuple[str, Span]]:
         yield argument.arg, _word(module, argument, argument.arg)
     for part in node.body:
         yield from _uses(module, part, names)
+
+
+def _cpp_mentions(code: Code, signature: Signature, name: str, new: str) -> Iterator[Span]:
+    """The parameter `name` of a C++ function, in its head and in its body.
+
+    Its name is the function's own affair, so it keeps it where `new` stands for something else.
+    """
+    source = Source.of(code.text(signature.span.file))
+    start, end = _cpp_region(source, signature)
+    words = {
+        match.start(): match[0]
+        for match in _CPP_WORD.finditer(source.code, start, end)
+        if match[0] in (name, new)
+    }
+    if new not in words.values() and any(p.name == name for p in signature.parameters):
+        for at in words:
+            yield span_of(source, signature.span.file, at, at + len(name))
+
+
+def _cpp_region(source: Source, signature: Signature) -> tuple[int, int]:
+    """From the bracket that opens a function's parameters to the one that closes its body."""
+    for name, opening in source.heads.get(signature.name, ()):
+        if source.place(name) == (signature.span.line, signature.span.column):
+            closing = source.partners.get(opening, opening)
+            body = source.code.find("{", closing)
+            return opening, source.partners.get(body, closing)
+    return 0, 0
 
 
 def _uses(module: Module, node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, Span]]:
