@@ -54,6 +54,7 @@ ROWS = (
     Code("OW114", "tensors that autograd does not see", Severity.NOTE),
     Code("OW115", "mutates_args that names no parameter"),
     Code("OW116", "None as the default of what is not optional", Severity.WARNING),
+    Code("OW117", "a type that AOTInductor cannot pass on", Severity.NOTE),
     # A handwritten schema against the annotations.
     Code("OW201", "the argument types differ"),
     Code("OW202", "`int` is written where the annotation means `SymInt`", Severity.WARNING),

@@ -17,7 +17,8 @@ REMARKS = {
         "OW114 'x' of f: autograd does not see the tensors of a Tensor[]?"
     ],
     "x: list[list[Tensor]]) -> Tensor": [
-        "OW114 'x' of f: autograd does not see the tensors of a Tensor[][]"
+        "OW114 'x' of f: autograd does not see the tensors of a Tensor[][]",
+        "OW117 'x' of f: AOTInductor of torch 2.13 and 2.14 cannot pass on a Tensor[][]",
     ],
     "x: Mutable[list[Tensor] | None]) -> Tensor": [
         "OW114 'x' of f: autograd does not see the tensors of a Tensor[]?"
@@ -26,6 +27,10 @@ REMARKS = {
         "OW116 'x' of f: None is its default, but no value of its annotation"
     ],
     "x: list[list[int]]) -> Tensor": ["OW113 'x' of f: torch.export cannot save a SymInt[][]"],
+    "x: complex) -> Tensor": [
+        "OW117 'x' of f: AOTInductor and the C++ wrapper of torch 2.13 and 2.14 cannot pass on a "
+        "complex"
+    ],
     "x: list[torch.dtype] | None) -> Tensor": [
         "OW113 'x' of f: torch.export cannot save a ScalarType[]?"
     ],

@@ -19,7 +19,7 @@ from opwright.hints.source import read_function
 from opwright.schema.model import Schema
 from opwright.schema.parse import parse
 
-REMARKS = ("OW111", "OW112", "OW113", "OW114")
+REMARKS = ("OW111", "OW112", "OW113", "OW114", "OW117")
 """Advice to authors that the plain part of a head may call for."""
 
 

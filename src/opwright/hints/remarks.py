@@ -45,6 +45,8 @@ def unseen(kind: Type) -> Iterator[tuple[str, str, str]]:
     if bare.rstrip("?") in _UNSAVED:
         hint = "pass it flat, if the operator is exported"
         yield "OW113", f"torch.export cannot save a {bare}", hint
+    if (who := _dropping(kind)) is not None:
+        yield "OW117", f"{who} of torch 2.13 and 2.14 cannot pass on a {bare}", _FLAT
 
 
 def implicit(argument: Argument) -> Iterator[tuple[str, str, str]]:
@@ -60,6 +62,21 @@ def implicit(argument: Argument) -> Iterator[tuple[str, str, str]]:
 _OPTIONAL = "give it `| None`"
 _ELSE = "pass flat lists of tensors, if gradients are needed"
 _ADVICE = {"Tensor[]?": "pass a list that may be empty, `list[Tensor]`, if gradients are needed"}
+_FLAT = "pass tensors and numbers, if the operator is compiled ahead of time"
+_DROPPED = {
+    "Tensor[][]": "AOTInductor",
+    "SymBool": "AOTInductor",
+    "complex": "AOTInductor and the C++ wrapper",
+}
+
+
+def _dropping(kind: Type) -> str | None:
+    """Who generates C++ that cannot hold a constant of this type, as tried on both versions."""
+    if isinstance(kind, Apply) and kind.name == "Dict":
+        return "AOTInductor and the C++ wrapper"
+    return _DROPPED.get(_bare(kind))
+
+
 _SEEN = frozenset({"Tensor", "Tensor?", "Tensor[]", "Tensor?[]"})
 _UNSAVED = frozenset(
     {

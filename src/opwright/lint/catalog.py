@@ -10,7 +10,7 @@ from opwright.lint.rule import Rule
 MODULES = {
     "schema_text": "OW001 OW002 OW003 OW004 OW005 OW006 OW007 OW008 OW009 OW011",
     "annotated": "OW101 OW102 OW103 OW105 OW106 OW107 OW111",
-    "carried": "OW112 OW113 OW114",
+    "carried": "OW112 OW113 OW114 OW117",
     "handwritten_schema": "OW201 OW202 OW203 OW204 OW205 OW206 OW207 OW208 OW209 OW210 OW211 OW212"
     " OW213 OW214 OW215 OW217 OW219 OW220",
     "lacking_argument": "OW301 OW311",

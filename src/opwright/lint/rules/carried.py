@@ -70,4 +70,14 @@ RULES = (
         good=_define("f(Tensor(a!) x, Tensor[] others) -> ()"),
         check=remarked("OW114"),
     ),
+    Rule(
+        "OW117",
+        "AOTInductor writes C++ that calls the operator, and so does Inductor with `cpp_wrapper`; "
+        "neither can write a constant of every type. Tried on torch 2.13 and 2.14.1: `complex` and "
+        "`Dict` pass neither of them, `SymBool` and `Tensor[][]` pass the C++ wrapper alone, and "
+        "what torch.export cannot save (OW113) does not pass AOTInductor.",
+        bad=_define("f(Tensor(a!) x, complex by) -> ()"),
+        good=_define("f(Tensor(a!) x, float real, float imaginary) -> ()"),
+        check=remarked("OW117"),
+    ),
 )
