@@ -393,7 +393,7 @@ def test_a_finding_can_be_fixed(client: Client) -> None:
 def judging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """A server that reports what is off by default, too."""
     folder = tmp_path_factory.mktemp("judging")
-    (folder / "pyproject.toml").write_text('[tool.opwright]\nselect = ["OW"]\n')
+    (folder / "pyproject.toml").write_text('[tool.opwright.lint]\nselect = ["OW"]\n')
     with running(SERVER, folder) as client:
         yield client
 

@@ -59,6 +59,35 @@ def test_what_is_refused(table: str, message: str, tmp_path: Path) -> None:
     assert str(refused.value) == f"{file}: {message}"
 
 
+MISPLACED = {
+    "[tool.opwright]\nselekt = ['OW3']\n": ("selekt", "write `select` in [tool.opwright.lint]"),
+    "[tool.opwright]\nper_file_ignores = {}\n": (
+        "per_file_ignores",
+        "write `per-file-ignores` in [tool.opwright.lint]",
+    ),
+    "[tool.opwright.lnt]\n": ("lnt", "settings stand in [tool.opwright.lint]"),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), MISPLACED.items(), ids=MISPLACED)
+def test_settings_in_another_table_are_refused(
+    text: str, told: tuple[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text(text)
+    with pytest.raises(SchemaError) as refused:
+        find_project(tmp_path)
+    name, hint = told
+    message = f"{file}: OW911 [tool.opwright] has no setting {name!r}\n  hint: {hint}"
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("text", ["tool = 3", "[tool]\nopwright = 3", "[tool.other]\nx = 1"])
+def test_what_is_no_table_of_ours_holds_no_settings(text: str, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"# opwright\n{text}\n")
+    assert find_project(tmp_path).settings == Settings()
+
+
 def test_all_faults_are_told_at_once() -> None:
     with pytest.raises(SchemaError) as refused:
         read_settings({"selct": [], "ignor": [], "macros": 3})

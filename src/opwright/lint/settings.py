@@ -136,8 +136,21 @@ def _table(file: Path) -> Mapping[str, object] | None:
     except (OSError, ValueError) as error:
         message = f"this file cannot be read: {error}"
         raise SchemaError([Diagnostic("OW911", message, span=Span(str(file)))]) from None
-    table = content.get("tool", {}).get("opwright", {})
-    return table.get("lint", {}) if isinstance(table, dict) and table else None
+    tool = content.get("tool")
+    table = tool.get("opwright") if isinstance(tool, dict) else None
+    if not isinstance(table, dict) or not table:
+        return None
+    if misplaced := [key for key in table if key != "lint"]:
+        raise SchemaError([_misplaced(key, str(file)) for key in misplaced])
+    lint: Mapping[str, object] = table.get("lint", {})
+    return lint
+
+
+def _misplaced(key: str, file: str) -> Diagnostic:
+    """What stands beside the table of the linter, where nothing is read."""
+    near = difflib.get_close_matches(key.replace("_", "-"), _known(), n=1, cutoff=0.5)
+    hint = f"{f'write `{near[0]}`' if near else 'settings stand'} in [tool.opwright.lint]"
+    return Diagnostic("OW911", f"[tool.opwright] has no setting {key!r}", hint, span=Span(file))
 
 
 def read_settings(table: Mapping[str, object], file: str = "") -> Settings:
@@ -159,8 +172,13 @@ def read_settings(table: Mapping[str, object], file: str = "") -> Settings:
     )
 
 
+def _known() -> list[str]:
+    """The names of all settings, as they are written."""
+    return [name.replace("_", "-") for name in fields_of(Settings())]
+
+
 def _refusal(kind: str, where: tuple[int | str, ...], message: str, file: str) -> Diagnostic:
-    known = [name.replace("_", "-") for name in fields_of(Settings())]
+    known = _known()
     name = ".".join(map(str, where))
     if kind != "unexpected_keyword_argument":
         said = f"[tool.opwright.lint] {name}: {message[:1].lower()}{message[1:]}"
