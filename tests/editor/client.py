@@ -45,6 +45,7 @@ class Client:
         )
         self.answers: dict[int, queue.Queue[dict[str, Any]]] = {}
         self.diagnostics: dict[str, list[dict[str, Any]]] = {}
+        self.shown: list[str] = []
         self.reports = threading.Condition()
         self.count = 0
         self.versions: dict[str, int] = {}
@@ -80,6 +81,10 @@ class Client:
                 with self.reports:
                     params = message["params"]
                     self.diagnostics[params["uri"]] = params["diagnostics"]
+                    self.reports.notify_all()
+            elif message["method"] == "window/showMessage":
+                with self.reports:
+                    self.shown.append(message["params"]["message"])
                     self.reports.notify_all()
             elif "id" in message:
                 self._send({"id": message["id"], "result": self._reply(message)})
@@ -131,6 +136,12 @@ class Client:
     def at(self, uri: str, line: int, character: int, **more: object) -> dict[str, Any]:
         position = {"line": line, "character": character}
         return {"textDocument": {"uri": uri}, "position": position, **more}
+
+    def wait_for_message(self, text: str) -> None:
+        """Until the server has shown a message with this text in it."""
+        with self.reports:
+            there = self.reports.wait_for(lambda: any(text in m for m in self.shown), PATIENCE)
+            assert there, self.shown
 
     def wait_for(self, uri: str, codes: set[str]) -> list[dict[str, Any]]:
         """The findings of a document, once they are exactly these codes."""

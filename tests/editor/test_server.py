@@ -428,6 +428,15 @@ def _written(folder: Path, text: str) -> str:
     return str(folder / "ops.py")
 
 
+@pytest.mark.torch
+def test_stubs_for_another_torch_are_told(tmp_path: Path) -> None:
+    stub = tmp_path / "typings" / "torch-stubs" / "_ops.pyi"
+    stub.parent.mkdir(parents=True)
+    stub.write_text("# mypy: ignore-errors\n# Written by `opwright stubs` for torch 1.0 (0)\n")
+    with running(SERVER, tmp_path) as client:
+        client.wait_for_message("these stubs were made for torch 1.0, and this is torch ")
+
+
 def test_half_typed_code_keeps_what_it_said(client: Client) -> None:
     use = client.open("use.py")
     uri = client.open("ops.py", OPS + "\ndef (")

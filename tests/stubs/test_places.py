@@ -13,7 +13,7 @@ from opwright.stubs.accessor import BEGIN, END, accessor, without
 from opwright.stubs.installed import Torch
 from opwright.stubs.operators import Namespace, Operator, gather
 from opwright.stubs.package import ops_stub, package
-from opwright.stubs.places import in_place, in_typings, installed
+from opwright.stubs.places import in_place, in_typings, installed, stale
 from opwright.stubs.plan import Plan
 
 OPS = """\
@@ -121,6 +121,16 @@ def test_what_is_stale_is_shown_as_a_diff(place: str, torch: Torch, tmp_path: Pa
     )
     plan.carry_out()
     assert [*plan.diff()] == []
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_stubs_for_another_torch_are_told(place: str, torch: Torch, tmp_path: Path) -> None:
+    PLACES[place](torch, tmp_path, package(torch, ONE)).carry_out()
+    assert [*stale(tmp_path, torch)] == []
+    (torch.folder / "version.py").write_text("__version__ = '9.2'\n", "utf-8")
+    (found,) = stale(tmp_path, Torch(torch.folder))
+    assert found.message == "these stubs were made for torch 9.1, and this is torch 9.2"
+    assert found.span.file.endswith("_ops.pyi")
 
 
 def test_the_pth_leads_to_the_workspace(torch: Torch, tmp_path: Path) -> None:

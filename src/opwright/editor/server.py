@@ -20,6 +20,8 @@ from opwright.editor import operators, rename
 from opwright.editor.code import Code
 from opwright.findings import Diagnostic, Edit, Fix, SchemaError, Severity, Span
 from opwright.lint.settings import Project, find_project
+from opwright.stubs.installed import find_torch
+from opwright.stubs.places import stale
 
 PAUSE = 0.15
 """Seconds without a change after which findings are worth computing."""
@@ -169,6 +171,7 @@ def _follow_documents(server: Server) -> None:
             return
         texts = server.code.texts
         server.code = Code(_project(server, folders[0]), texts, stale=set(texts))
+        _warn_of_stale_stubs(server, Path(folders[0]))
         await asyncio.to_thread(server.code.read_all, folders)
         server.soon()
 
@@ -211,6 +214,17 @@ def _project(server: Server, folder: str) -> Project:
         message = "; ".join(f"{found.span}: {found.message}" for found in faulty.findings)
         server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, message))
         return Project(Path(folder))
+
+
+def _warn_of_stale_stubs(server: Server, workspace: Path) -> None:
+    """Say which stubs of `torch.ops` describe another torch: checkers would believe them."""
+    try:
+        torch = find_torch()
+    except SchemaError:  # without a torch there is nothing that stubs could differ from
+        return
+    for found in stale(workspace, torch):
+        message = f"{found.span.file}: {found.message}; {found.hint}"
+        server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, message))
 
 
 # Answers ---------------------------------------------------------------------------------------

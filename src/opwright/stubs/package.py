@@ -58,6 +58,19 @@ def header(torch: Torch) -> str:
     return f"# mypy: ignore-errors\n{MARK} for torch {torch.version} ({torch.fingerprint})\n"
 
 
+_MADE_FOR = re.compile(f"{MARK} for torch (\\S+)")
+
+
+def made_for(text: str) -> str | None:
+    """The torch that a stub of ours was made for; None where it is not ours.
+
+    >>> made_for("# mypy: ignore-errors\\n# Written by `opwright stubs` for torch 2.13.0 (0)\\n")
+    '2.13.0'
+    """
+    found = _MADE_FOR.search(text[:200])
+    return found[1] if found else None
+
+
 def is_ours(text: str) -> bool:
     """Whether a stub was written by us.
 

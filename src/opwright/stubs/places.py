@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from opwright.findings import Diagnostic, SchemaError, Span
+from opwright.findings import Diagnostic, SchemaError, Severity, Span
 from opwright.stubs.installed import OPS_STUB, Torch
-from opwright.stubs.package import FOLDER, is_ours
+from opwright.stubs.package import FOLDER, is_ours, made_for
 from opwright.stubs.plan import Plan
 
 HOME = Path(".opwright")
@@ -54,6 +54,17 @@ def in_place(torch: Torch, files: Files) -> Plan:
     path = torch.folder / OPS_STUB
     _refuse_foreign(path, path)
     return Plan({path: files.get(OPS_STUB)})
+
+
+def stale(workspace: Path, torch: Torch) -> Iterator[Diagnostic]:
+    """The stubs in the usual places that were made for another torch than this one."""
+    folders = (Path("typings", FOLDER), HOME / "typings" / FOLDER)
+    for stub in (*(workspace / folder / OPS_STUB for folder in folders), torch.folder / OPS_STUB):
+        made = made_for(stub.read_text("utf-8", "replace")) if stub.is_file() else None
+        if made not in (None, torch.version):
+            message = f"these stubs were made for torch {made}, and this is torch {torch.version}"
+            hint = "run the `opwright stubs` that made them again, or with `--remove`"
+            yield Diagnostic("OW900", message, hint, Span(str(stub)), Severity.WARNING)
 
 
 def _refuse_foreign(stub: Path, what: Path) -> None:
