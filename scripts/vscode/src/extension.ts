@@ -23,14 +23,16 @@ export async function deactivate(): Promise<void> {
 
 async function restart(): Promise<void> {
   await client?.dispose();
+  client = undefined;
   await start();
 }
 
 async function start(): Promise<void> {
   const program = workspace.getConfiguration("opwright").get<string>("path", "opwright");
-  client = new LanguageClient("opwright", "Opwright", server(program), options());
+  const starting = new LanguageClient("opwright", "Opwright", server(program), options());
   try {
-    await client.start();
+    await starting.start();
+    client = starting; // one that did not start can be neither stopped nor disposed of
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     window.showErrorMessage(
