@@ -160,10 +160,11 @@ def test_what_a_command_loads_is_seen(line: str, tmp_path: Path) -> None:
 def test_no_one_looks_for_garbage_while_loading_or_ending() -> None:
     code = (
         "import atexit, gc; from opwright.cli import main;"
-        "seen = lambda: print(gc.isenabled(), gc.get_threshold()[0], gc.get_freeze_count() > 0);"
+        "seen = lambda: print(gc.isenabled(), gc.get_threshold()[0], gc.get_freeze_count());"
         "atexit.register(seen); seen(); main(['--version']); seen()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    before, _, after, ending = done.stdout.splitlines()
-    assert before != after
-    assert (after, ending) == (f"True {LOADED} False", f"True {LOADED} True")
+    before, _, after, ending = (line.split() for line in done.stdout.splitlines())
+    assert before[1] != str(LOADED)
+    assert after[:2] == ending[:2] == ["True", str(LOADED)]
+    assert int(ending[2]) > int(after[2])  # Python 3.12 begins with some frozen
