@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 from benches import Plus, Row, Times
@@ -24,7 +25,7 @@ def rows() -> Iterator[Row]:
     file.write_text(ONE_FILE)
     ours = opwright("lint", str(file), "--isolated", "--no-cache")
     yield Row("lint of one file", BARE, ours, python("pass"), Plus(0.120))
-    if CORPORA.is_dir():
+    if CORPORA.is_dir() and find_spec("ruff"):
         tree = str(CORPORA)
         ours = opwright("lint", tree, "--isolated", "--no-cache", "--format", "concise")
         ruff = run(sys.executable, "-m", "ruff", *RUFF.split(), tree)
